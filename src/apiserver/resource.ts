@@ -1,0 +1,66 @@
+import type { FieldError } from "../kube/field-error.ts";
+import type { ScalePaths } from "../kube/kind.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { Definitions, Schema } from "../kube/schema/schema.ts";
+
+/** One resource that the server serves in one version, built in or brought by a CustomResourceDefinition. */
+export interface ServedResource {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  readonly subresources: readonly ServedSubresource[];
+  readonly scale?: ScalePaths;
+  /** Field selectors besides metadata.name and metadata.namespace, as paths: `status.phase`, `involvedObject.uid`. */
+  readonly selectableFields: readonly string[];
+  readonly schema: Schema;
+  readonly definitions: Definitions;
+  readonly strategy: Strategy;
+  readonly columns: readonly TableColumn[];
+}
+
+export interface ServedSubresource {
+  /** `status`, `scale`, `log`, `eviction`, `token`, … */
+  readonly name: string;
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+  readonly verbs: readonly string[];
+}
+
+/**
+ * What is particular to a resource on the way of a write. All functions are pure: they take plain JSON and answer a new
+ * value (or the same one when nothing changes), never changing what they were given.
+ */
+export interface Strategy {
+  /** Fills in what the writer left out. */
+  default(object: KubeObject): KubeObject;
+  /** Before a create: clears what a creator may not set (status), sets what the server sets. */
+  prepareForCreate(object: KubeObject): KubeObject;
+  /** Before an update of the main resource: keeps status and other fields that this path may not change. */
+  prepareForUpdate(object: KubeObject, old: KubeObject): KubeObject;
+  validate(object: KubeObject): readonly FieldError[];
+  validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
+  /** Warning headers, such as a deprecated field. */
+  warnings?(object: KubeObject): readonly string[];
+  /** A PUT to a name that does not exist creates the object (Lease, Endpoints, …). */
+  readonly allowCreateOnUpdate?: boolean;
+  /** A PUT without a resourceVersion overwrites whatever is there. */
+  readonly allowUnconditionalUpdate?: boolean;
+}
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  readonly description: string;
+  readonly priority: number;
+  /** The cell as the API writes it; ages are computed by the server against `now`. */
+  cell(object: KubeObject, now: Date): unknown;
+}
