@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// The command `capstan`. Runs on the machine's own Node only as long as it takes to find the Node that we pin, rebuilds
+// the bundle when this is a checkout whose sources have changed, and hands over to it.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const oldestNode = 24;
+
+if (Number(process.versions.node.split(".")[0]) < oldestNode) {
+  runOn(pinnedNode());
+} else {
+  const isCheckout = existsSync(join(root, "src", "cli", "main.ts")) && existsSync(join(root, "scripts", "bundle.mjs"));
+  if (isCheckout) {
+    const { isBundleStale, bundle } = await import("../scripts/bundle.mjs");
+    if (isBundleStale()) await bundle();
+  }
+  await import(pathToFileURL(join(root, "dist", "bundle", "capstan.mjs")).href);
+}
+
+function pinnedNode() {
+  const require = createRequire(import.meta.url);
+  const names = [
+    `node-${process.platform}-${process.arch}`,
+    `node-bin-${process.platform}-${process.arch}`,
+    `node-win-${process.arch}`,
+  ];
+  for (const name of names) {
+    try {
+      const folder = dirname(require.resolve(`${name}/package.json`));
+      const program = join(folder, "bin", process.platform === "win32" ? "node.exe" : "node");
+      if (existsSync(program)) return program;
+    } catch {
+      // Not the package of this platform.
+    }
+  }
+  console.error(
+    `capstan: needs Node ${oldestNode} or newer; this is ${process.version} and no pinned Node is installed for ${process.platform}-${process.arch}. Install Node ${oldestNode}, or run \`npm ci\` in ${root}.`,
+  );
+  process.exit(1);
+}
+
+function runOn(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => process.exit(code ?? (signal ? 128 : 1)));
+}
