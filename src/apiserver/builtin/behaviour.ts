@@ -1,0 +1,32 @@
+import type { FieldError } from "../../kube/field-error.ts";
+import type { ScalePaths } from "../../kube/kind.ts";
+import type { TableColumn } from "../resource.ts";
+import type { Draft } from "./draft.ts";
+import type { NameRule } from "./names.ts";
+
+/** What one kind does differently from the others. Everything that is absent has the ordinary behaviour. */
+export interface Behaviour {
+  readonly name?: NameRule;
+  /** Fills in defaults; the draft is already in the form of its type. */
+  fill?(draft: Draft): void;
+  /** After status is cleared. */
+  prepareCreate?(draft: Draft): void;
+  /** After status is put back to what it was. */
+  prepareUpdate?(draft: Draft, old: Draft): void;
+  /** Before a write of /status; everything but status and metadata is put back already. */
+  prepareStatus?(draft: Draft, old: Draft): void;
+  /** Besides metadata. */
+  validate?(object: Draft): readonly FieldError[];
+  /** Besides metadata and what `validate` says, which an update must satisfy too. */
+  validateUpdate?(object: Draft, old: Draft): readonly FieldError[];
+  /** Set when an update is not judged by `validate` as well. */
+  readonly updateSkipsValidate?: boolean;
+  validateStatus?(object: Draft, old: Draft): readonly FieldError[];
+  warnings?(object: Draft): readonly string[];
+  readonly allowCreateOnUpdate?: boolean;
+  readonly refusesUnconditionalUpdate?: boolean;
+  readonly keepsStatusOnCreate?: boolean;
+  readonly scale?: ScalePaths;
+  readonly selectableFields?: readonly string[];
+  readonly columns: readonly TableColumn[];
+}

@@ -1,0 +1,12 @@
+/** The built-in kinds of the embedded API: what the server needs to serve them. */
+export { type DecodedBody, decodeBuiltin } from "./decode-builtin.ts";
+export {
+  builtinDefinitions,
+  builtinSchema,
+  definitionKinds,
+  definitionNameOf,
+  type GroupVersionKind,
+} from "./definitions.ts";
+export { validateLabelSelector, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
+export { type BuiltinResource, builtinResources } from "./resources.ts";
+export type { StatusStrategy } from "./strategy.ts";

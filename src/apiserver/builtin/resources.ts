@@ -1,0 +1,50 @@
+import type { ServedResource } from "../resource.ts";
+import type { Behaviour } from "./behaviour.ts";
+import { ageColumn, nameColumn } from "./columns.ts";
+import { builtinDefinitions, builtinSchema } from "./definitions.ts";
+import discovery from "./discovery.generated.json" with { type: "json" };
+import { behaviours } from "./kinds/index.ts";
+import { type StatusStrategy, statusStrategyOf, strategyOf } from "./strategy.ts";
+import { wireStructOf } from "./wire-types.ts";
+
+/** A built-in resource also knows how its /status is written. */
+export interface BuiltinResource extends ServedResource {
+  readonly statusStrategy?: StatusStrategy;
+}
+
+let resources: readonly BuiltinResource[] | undefined;
+
+/**
+ * Every built-in resource, stored ones and reviews; a review has the verb `create` only and is answered, never stored.
+ */
+export function builtinResources(): readonly BuiltinResource[] {
+  resources ??= discovery.map(resourceOf);
+  return resources;
+}
+
+const plain: Behaviour = { columns: [nameColumn, ageColumn] };
+
+function resourceOf(found: (typeof discovery)[number]): BuiltinResource {
+  const { group, version, kind } = found;
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  const struct = wireStructOf(apiVersion, kind);
+  if (!struct) throw new Error(`wire-types.generated.json lacks ${apiVersion} ${kind}`);
+  const behaviour = behaviours.get(`${apiVersion}/${kind}`) ?? plain;
+  const hasStatus = found.subresources.some(({ name }) => name === "status");
+  const shape = { struct, namespaced: found.namespaced, hasStatus };
+  return {
+    ...found,
+    listKind: `${kind}List`,
+    ...(behaviour.scale && { scale: behaviour.scale }),
+    selectableFields: behaviour.selectableFields ?? [],
+    get schema() {
+      return builtinSchema(group, version, kind);
+    },
+    get definitions() {
+      return builtinDefinitions();
+    },
+    strategy: strategyOf(shape, behaviour),
+    ...(hasStatus && { statusStrategy: statusStrategyOf(shape, behaviour) }),
+    columns: behaviour.columns,
+  };
+}
