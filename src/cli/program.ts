@@ -1,0 +1,17 @@
+import { Command } from "commander";
+import packageFile from "../../package.json" with { type: "json" };
+import { installCommand } from "./commands/install.ts";
+import { upCommand } from "./commands/up.ts";
+
+/** The whole command line. Each command is one file that reads its flags and calls into the rooms. */
+export function createProgram(): Command {
+  const program = new Command("capstan")
+    .description("A capability control plane for Kubernetes: on a laptop in one process, or on any cluster.")
+    .version(packageFile.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "show help")
+    .showHelpAfterError("(add --help for the flags)")
+    .configureHelp({ showGlobalOptions: true })
+    .enablePositionalOptions();
+  for (const command of [upCommand(), installCommand()]) program.addCommand(command);
+  return program;
+}

@@ -1,0 +1,56 @@
+import type { CapabilityBinding } from "../../api/capability-binding.ts";
+import type { WorldInstance } from "../../api/world-instance.ts";
+import { type BoundRequirement, boundRequirements } from "./desired-bindings.ts";
+import type { Resolution, ResolvedRequirement } from "./resolution.ts";
+import type { Candidate } from "./rules.ts";
+
+/** A frozen world keeps the providers that it has, as long as they still fit; what it would take otherwise is reported. */
+export const freezeAnnotation = "capstan.dev/freeze-bindings";
+
+export const isFrozen = (world: WorldInstance): boolean => world.metadata.annotations?.[freezeAnnotation] === "true";
+
+export interface Chosen {
+  readonly bound: readonly BoundRequirement[];
+  /** What a thaw would change, one sentence each, sorted. */
+  readonly waiting: readonly string[];
+}
+
+export function choose(world: WorldInstance, resolution: Resolution, existing: readonly CapabilityBinding[]): Chosen {
+  const best = boundRequirements(resolution);
+  if (!isFrozen(world)) return { bound: best, waiting: [] };
+  const current = new Map<string, Set<string>>();
+  for (const { spec } of existing) {
+    const key = requirementKeyOf(spec.consumer.moduleManifestName, spec);
+    const providers = current.get(key) ?? new Set();
+    current.set(key, providers.add(spec.provider.moduleManifestName));
+  }
+  const waiting: string[] = [];
+  const bound = best.map((requirement) => {
+    const { resolved } = requirement;
+    const held = current.get(requirementKeyOf(resolved.consumer, resolved.requirement));
+    const kept = held && compatible(resolved).filter(({ moduleManifestName }) => held.has(moduleManifestName));
+    if (!kept || kept.length === 0) return requirement;
+    const providers = resolved.requirement.multiplicity === "many" ? kept : kept.slice(0, 1);
+    for (const newer of requirement.providers) {
+      if (!providers.some(({ moduleManifestName }) => moduleManifestName === newer.moduleManifestName)) {
+        waiting.push(
+          `${resolved.consumer} could take ${resolved.requirement.capabilityId} ${newer.provision.version} of ${newer.moduleManifestName}`,
+        );
+      }
+    }
+    return { resolved, providers };
+  });
+  return { bound, waiting: waiting.sort() };
+}
+
+const compatible = ({ candidates }: ResolvedRequirement): readonly Candidate[] =>
+  candidates.filter(({ objection }) => objection === undefined);
+
+const requirementKeyOf = (
+  consumer: string,
+  {
+    capabilityId,
+    scope,
+    multiplicity,
+  }: { readonly capabilityId: string; readonly scope: string; readonly multiplicity: string },
+): string => `${consumer} ${capabilityId} ${scope} ${multiplicity}`;
