@@ -1,0 +1,97 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { type ControlPlane, startControlPlane } from "../../control-plane.ts";
+import { systemEnv } from "../../env/system.ts";
+import { holdDataDir } from "../data-dir.ts";
+import { Failure, failClearly } from "../failure.ts";
+import { parsePort, setting } from "../settings.ts";
+
+interface UpFlags {
+  readonly dataDir: string;
+  readonly apiPort: number;
+  readonly httpPort: number;
+  readonly demo: boolean;
+}
+
+/** `capstan up`: the whole product in one process. */
+export function upCommand(): Command {
+  return new Command("up")
+    .description("Run everything in one process: the embedded Kubernetes API, the controllers and the dashboard.")
+    .addOption(setting("--data-dir <dir>", "where state is kept").default(".capstan"))
+    .addOption(
+      setting("--api-port <port>", "port of the Kubernetes API, 0 for any free one").argParser(parsePort).default(6443),
+    )
+    .addOption(
+      setting("--http-port <port>", "port of dashboard, registry and metrics, 0 for any free one")
+        .argParser(parsePort)
+        .default(8080),
+    )
+    .addOption(setting("--demo", "apply the demo's objects, once").default(false))
+    .addHelpText(
+      "after",
+      "\nExamples:\n  capstan up\n  capstan up --demo --data-dir /tmp/try --api-port 0 --http-port 0\n",
+    )
+    .action((flags: UpFlags) => failClearly(() => up(flags)));
+}
+
+async function up(flags: UpFlags): Promise<void> {
+  const startedAt = systemEnv.monotonicMs();
+  const dataDir = holdDataDir(flags.dataDir);
+  const readyFile = join(dataDir.path, "ready.json");
+  rmSync(readyFile, { force: true });
+  const stopAsked = signalled("SIGINT", "SIGTERM");
+  let plane: ControlPlane;
+  try {
+    plane = await startControlPlane({ ...flags, dataDir: dataDir.path, env: systemEnv });
+  } catch (error) {
+    dataDir.release();
+    throw portTaken(error) ?? error;
+  }
+  const startedInMs = Math.round(systemEnv.monotonicMs() - startedAt);
+  const { kubeconfig, api, http } = plane;
+  writeFileSync(readyFile, `${JSON.stringify({ pid: process.pid, kubeconfig, api, http, startedInMs })}\n`);
+  process.stdout.write(welcome(plane, startedInMs));
+  await stopAsked;
+  rmSync(readyFile, { force: true });
+  await plane.stop();
+  dataDir.release();
+}
+
+/** Resolves at the first of the signals; a second one ends the process at once. */
+function signalled(...signals: readonly NodeJS.Signals[]): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    for (const signal of signals) {
+      process.on(signal, () => {
+        if (isStopping) process.exit(130);
+        isStopping = true;
+        resolve();
+      });
+    }
+  });
+}
+
+function portTaken(error: unknown): Failure | undefined {
+  const { code, port } = error as { code?: string; port?: number };
+  if (code !== "EADDRINUSE") return undefined;
+  return new Failure(
+    `port ${port} is in use by another program; choose another with --api-port or --http-port (0 takes any free one)`,
+  );
+}
+
+function welcome({ kubeconfig, api, http }: ControlPlane, startedInMs: number): string {
+  return `Capstan is up (${startedInMs} ms)
+
+  dashboard    ${http}
+  Kubernetes   ${api}
+  kubeconfig   ${kubeconfig}
+
+Try:
+  kubectl --kubeconfig ${kubeconfig} get worlds,capbind -A
+  kubectl --kubeconfig ${kubeconfig} explain world.spec
+  kubectl --kubeconfig ${kubeconfig} get events -A
+
+Ctrl-C stops it; everything is kept in the data directory.
+`;
+}
