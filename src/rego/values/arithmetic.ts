@@ -1,0 +1,124 @@
+/** Arithmetic on numbers as OPA does it: exact on integers, 64-bit binary floats otherwise. */
+import {
+  addFloats,
+  type BinaryFloat,
+  compareFloats,
+  divideFloats,
+  floatFromInteger,
+  floatFromParts,
+  multiplyFloats,
+  negateFloat,
+  numberFromFloat,
+  truncateFloat,
+} from "./binary-float.ts";
+import { type Decimal, integerOf, maxDecimalExponent, numberFromBigInt, partsOf } from "./number.ts";
+
+type Num = number | Decimal;
+
+/** Raised for operands that have no result; the message is OPA's. */
+export class ArithmeticFault extends Error {}
+
+export function add(left: Num, right: Num): Num {
+  if (typeof left === "number" && typeof right === "number") {
+    const sum = left + right;
+    if (Number.isSafeInteger(left) && Number.isSafeInteger(right) && Number.isSafeInteger(sum)) return sum;
+  }
+  return exactOr(left, right, (a, b) => a + b, addFloats);
+}
+
+export function subtract(left: Num, right: Num): Num {
+  if (typeof left === "number" && typeof right === "number") {
+    const difference = left - right;
+    if (Number.isSafeInteger(left) && Number.isSafeInteger(right) && Number.isSafeInteger(difference)) {
+      return difference;
+    }
+  }
+  return exactOr(
+    left,
+    right,
+    (a, b) => a - b,
+    (a, b) => addFloats(a, negateFloat(b)),
+  );
+}
+
+export function multiply(left: Num, right: Num): Num {
+  if (typeof left === "number" && typeof right === "number") {
+    const product = left * right;
+    if (Number.isSafeInteger(left) && Number.isSafeInteger(right) && Number.isSafeInteger(product)) {
+      return product === 0 ? 0 : product;
+    }
+  }
+  return exactOr(left, right, (a, b) => a * b, multiplyFloats);
+}
+
+export function divide(left: Num, right: Num): Num {
+  if (typeof left === "number" && typeof right === "number" && Number.isInteger(left) && Number.isInteger(right)) {
+    if (right === 0) throw new ArithmeticFault("divide by zero");
+    if (left !== 0 && left % right === 0) return left / right;
+  }
+  const divisor = toFloat(right);
+  if (divisor.mantissa === 0n) throw new ArithmeticFault("divide by zero");
+  return numberFromFloat(divideFloats(toFloat(left), divisor));
+}
+
+export function remainder(left: Num, right: Num): Num {
+  if (Number.isSafeInteger(left) && Number.isSafeInteger(right) && right !== 0) {
+    const rest = Number(left) % Number(right);
+    return rest === 0 ? 0 : rest;
+  }
+  const dividend = integerOf(left);
+  const divisor = integerOf(right);
+  if (dividend === undefined || divisor === undefined) throw new ArithmeticFault("modulo on floating-point number");
+  if (divisor === 0n) throw new ArithmeticFault("modulo by zero");
+  return numberFromBigInt(dividend % divisor);
+}
+
+export function absolute(value: Num): Num {
+  if (Number.isSafeInteger(value)) return Math.abs(Number(value));
+  const float = toFloat(value);
+  return numberFromFloat(float.mantissa < 0n ? negateFloat(float) : float);
+}
+
+/** Half away from zero. */
+export function round(value: Num): Num {
+  if (Number.isSafeInteger(value)) return value;
+  const float = toFloat(value);
+  const half = { mantissa: float.mantissa < 0n ? -1n : 1n, exponent: -1 };
+  return numberFromFloat(floatFromInteger(truncateFloat(addFloats(float, half))));
+}
+
+export function ceiling(value: Num): Num {
+  if (Number.isSafeInteger(value)) return value;
+  const float = toFloat(value);
+  const whole = truncateFloat(float);
+  const isBelow = compareFloats(floatFromInteger(whole), float) < 0;
+  return numberFromFloat(floatFromInteger(isBelow ? whole + 1n : whole));
+}
+
+export function floor(value: Num): Num {
+  if (Number.isSafeInteger(value)) return value;
+  const float = toFloat(value);
+  const whole = truncateFloat(float);
+  const isAbove = compareFloats(floatFromInteger(whole), float) > 0;
+  return numberFromFloat(floatFromInteger(isAbove ? whole - 1n : whole));
+}
+
+export function toFloat(value: Num): BinaryFloat {
+  const parts = partsOf(value);
+  if (Math.abs(parts.exponent) > maxDecimalExponent) throw new ArithmeticFault("number too big");
+  return floatFromParts(parts);
+}
+
+function exactOr(
+  left: Num,
+  right: Num,
+  exact: (left: bigint, right: bigint) => bigint,
+  float: (left: BinaryFloat, right: BinaryFloat) => BinaryFloat,
+): Num {
+  const leftInteger = integerOf(left);
+  const rightInteger = leftInteger === undefined ? undefined : integerOf(right);
+  if (leftInteger !== undefined && rightInteger !== undefined) {
+    return numberFromBigInt(exact(leftInteger, rightInteger));
+  }
+  return numberFromFloat(float(toFloat(left), toFloat(right)));
+}
