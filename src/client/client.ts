@@ -100,6 +100,7 @@ export interface LogOptions extends RequestOptions {
 export interface TokenOptions extends RequestOptions {
   readonly audiences?: readonly string[];
   readonly expirationSeconds?: number;
+  readonly dryRun?: boolean;
 }
 export interface RawRequest extends RequestOptions {
   readonly method: string;

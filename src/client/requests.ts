@@ -213,7 +213,8 @@ export function tokenRequest(serviceAccount: ObjectKey, options: TokenOptions = 
   const { audiences, expirationSeconds } = options;
   return {
     method: "POST",
-    target: objectPath(serviceAccountKind, serviceAccount, "token"),
+    target:
+      objectPath(serviceAccountKind, serviceAccount, "token") + query({ dryRun: options.dryRun ? "All" : undefined }),
     headers: sendJson,
     body: encode({
       apiVersion: "authentication.k8s.io/v1",

@@ -1,0 +1,40 @@
+import type { Client } from "./client.ts";
+import type { ClusterAccess } from "./cluster-access.ts";
+import { type ClientOptions, createClient } from "./create-client.ts";
+import { type InClusterOptions, inClusterAccess } from "./in-cluster.ts";
+import { loadKubeconfig } from "./kubeconfig.ts";
+import { accessOf } from "./kubeconfig-access.ts";
+import { createTransport, type TransportOptions } from "./transport.ts";
+
+/** A client of a real cluster, with what belongs to it. */
+export interface ClusterClient {
+  readonly client: Client;
+  readonly access: ClusterAccess;
+  /** The namespace that is meant when a person names none. */
+  readonly namespace: string;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+export type ConnectOptions = Omit<ClientOptions, "transport" | "host"> & TransportOptions;
+
+export interface KubeconfigOptions extends ConnectOptions {
+  /** The files of `--kubeconfig` or `KUBECONFIG`, in order. */
+  readonly paths: readonly string[];
+  readonly context?: string;
+}
+
+export async function clientFromKubeconfig(options: KubeconfigOptions): Promise<ClusterClient> {
+  const config = await loadKubeconfig(options.paths);
+  return connect(accessOf(config, options), options);
+}
+
+export async function clientInCluster(options: ConnectOptions & InClusterOptions): Promise<ClusterClient> {
+  return connect(await inClusterAccess(options), options);
+}
+
+export function connect(access: ClusterAccess, options: ConnectOptions): ClusterClient {
+  const transport = createTransport(access, options);
+  const client = createClient({ ...options, transport: transport.handle, host: new URL(access.server).host });
+  return { client, access, namespace: access.namespace, close: () => transport.close() };
+}
