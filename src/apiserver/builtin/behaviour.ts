@@ -27,6 +27,10 @@ export interface Behaviour {
   readonly refusesUnconditionalUpdate?: boolean;
   readonly keepsStatusOnCreate?: boolean;
   readonly scale?: ScalePaths;
+  /** Paths whose change makes a new generation (`spec`, `metadata.annotations`); absent when the kind has none at all. */
+  readonly generationPaths?: readonly string[];
+  /** Selectable fields that are not simply the value at their path. */
+  readonly fieldValues?: Readonly<Record<string, (object: Draft) => string>>;
   readonly selectableFields?: readonly string[];
   readonly columns: readonly TableColumn[];
 }

@@ -1,8 +1,11 @@
+import type { KubeObject } from "../../kube/object.ts";
 import type { ServedResource } from "../resource.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { ageColumn, nameColumn } from "./columns.ts";
 import { builtinDefinitions, builtinSchema } from "./definitions.ts";
 import discovery from "./discovery.generated.json" with { type: "json" };
+import { type Draft, partsOf } from "./draft.ts";
+import { isRecord } from "./json.ts";
 import { behaviours } from "./kinds/index.ts";
 import { type StatusStrategy, statusStrategyOf, strategyOf } from "./strategy.ts";
 import { wireStructOf } from "./wire-types.ts";
@@ -10,6 +13,10 @@ import { wireStructOf } from "./wire-types.ts";
 /** A built-in resource also knows how its /status is written. */
 export interface BuiltinResource extends ServedResource {
   readonly statusStrategy?: StatusStrategy;
+  /** Paths whose change makes a new generation; absent when objects of this kind have no generation. */
+  readonly generationPaths?: readonly string[];
+  /** What a field selector compares with; the field is one of `selectableFields`. */
+  fieldValue(object: KubeObject, field: string): string;
 }
 
 let resources: readonly BuiltinResource[] | undefined;
@@ -45,6 +52,13 @@ function resourceOf(found: (typeof discovery)[number]): BuiltinResource {
     },
     strategy: strategyOf(shape, behaviour),
     ...(hasStatus && { statusStrategy: statusStrategyOf(shape, behaviour) }),
+    ...(behaviour.generationPaths && { generationPaths: behaviour.generationPaths }),
+    fieldValue: (object, field) => behaviour.fieldValues?.[field]?.(partsOf(object)) ?? valueAt(partsOf(object), field),
     columns: behaviour.columns,
   };
+}
+
+function valueAt(object: Draft, path: string): string {
+  const value = path.split(".").reduce<unknown>((at, field) => (isRecord(at) ? at[field] : undefined), object);
+  return value === undefined || value === null ? "" : String(value);
 }

@@ -3,6 +3,7 @@ import type { KubeObject } from "../../kube/object.ts";
 import type { Strategy } from "../resource.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { decodeJson } from "./decode.ts";
+import { applyTypeDefaults } from "./defaults.ts";
 import { copy, type Draft, draftOf, finished, partsOf } from "./draft.ts";
 import { emptyValue } from "./empty.ts";
 import { subdomainName } from "./names.ts";
@@ -29,6 +30,7 @@ export function strategyOf({ struct, namespaced, hasStatus }: KindShape, behavio
     default(object) {
       const draft = decodeJson(struct, object).object as Draft;
       behaviour.fill?.(draft);
+      applyTypeDefaults(struct, draft);
       return finished(draft);
     },
     prepareForCreate(object) {

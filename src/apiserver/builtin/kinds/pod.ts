@@ -1,0 +1,50 @@
+import type { Behaviour } from "../behaviour.ts";
+import { child, type Draft, items, text } from "../draft.ts";
+import { qosClass } from "../qos.ts";
+import { podOnlyDefaults } from "../type-defaults.ts";
+import { podColumns } from "./pod-columns.ts";
+
+export const pod: Behaviour = {
+  generationPaths: ["spec"],
+  selectableFields: [
+    ...["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork"],
+    ...["status.phase", "status.podIP", "status.nominatedNodeName"],
+  ],
+  fieldValues: {
+    "spec.hostNetwork": (object) => String(child(object, "spec")?.["hostNetwork"] === true),
+    "status.podIP": (object) => text(items(child(object, "status"), "podIPs")[0], "ip"),
+  },
+  fill(draft) {
+    podOnlyDefaults(child(draft, "spec") ?? {});
+  },
+  prepareCreate(draft) {
+    const spec = child(draft, "spec");
+    const gated = items(spec, "schedulingGates").length > 0;
+    draft["status"] = {
+      phase: "Pending",
+      ...(gated && { conditions: [gatedCondition] }),
+      qosClass: qosClass(spec),
+    };
+  },
+  prepareStatus(draft, old) {
+    const { ownerReferences: _, ...metadata } = child(draft, "metadata") ?? {};
+    const owners = child(old, "metadata")?.["ownerReferences"];
+    draft["metadata"] = { ...metadata, ...(owners !== undefined && { ownerReferences: owners }) };
+    const status = { ...child(draft, "status") };
+    if (text(status, "qosClass") === "") status["qosClass"] = child(old, "status")?.["qosClass"];
+    draft["status"] = withoutUndefined(status);
+  },
+  columns: podColumns,
+};
+
+const gatedCondition = {
+  type: "PodScheduled",
+  status: "False",
+  lastProbeTime: null,
+  lastTransitionTime: null,
+  reason: "SchedulingGated",
+  message: "Scheduling is blocked due to non-empty scheduling gates",
+} as const;
+
+const withoutUndefined = (draft: Draft): Draft =>
+  Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined));
