@@ -22,6 +22,9 @@ export type Decision =
       readonly kind: "Resolve";
       readonly plan: BindingPlan;
       readonly verdict: Verdict;
+      /** Absent without a game. */
+      readonly resolution?: Resolution;
+      /** Only for a frozen world: what it would take otherwise. */
       readonly frozen?: readonly string[];
     };
 
@@ -44,7 +47,7 @@ export function evaluate({ world, game, bindings }: Observation): Decision {
   const { bound, waiting } = choose(world, game.resolution, ours);
   const plan = planChanges(desiredBindings(world, game.definition.metadata.name, bound), bindings, world);
   const verdict = verdictOf(game.resolution);
-  return { kind: "Resolve", plan, verdict, ...(isFrozen(world) && { frozen: waiting }) };
+  return { kind: "Resolve", plan, verdict, resolution: game.resolution, ...(isFrozen(world) && { frozen: waiting }) };
 }
 
 function planChanges(

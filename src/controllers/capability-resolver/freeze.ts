@@ -1,7 +1,7 @@
 import type { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
 import { type BoundRequirement, boundRequirements } from "./desired-bindings.ts";
-import type { Resolution, ResolvedRequirement } from "./resolution.ts";
+import { type Resolution, type ResolvedRequirement, requirementKey } from "./resolution.ts";
 import type { Candidate } from "./rules.ts";
 
 /** A frozen world keeps the providers that it has, as long as they still fit; what it would take otherwise is reported. */
@@ -20,14 +20,14 @@ export function choose(world: WorldInstance, resolution: Resolution, existing: r
   if (!isFrozen(world)) return { bound: best, waiting: [] };
   const current = new Map<string, Set<string>>();
   for (const { spec } of existing) {
-    const key = requirementKeyOf(spec.consumer.moduleManifestName, spec);
+    const key = `${spec.consumer.moduleManifestName} ${requirementKey(spec)}`;
     const providers = current.get(key) ?? new Set();
     current.set(key, providers.add(spec.provider.moduleManifestName));
   }
   const waiting: string[] = [];
   const bound = best.map((requirement) => {
     const { resolved } = requirement;
-    const held = current.get(requirementKeyOf(resolved.consumer, resolved.requirement));
+    const held = current.get(`${resolved.consumer} ${requirementKey(resolved.requirement)}`);
     const kept = held && compatible(resolved).filter(({ moduleManifestName }) => held.has(moduleManifestName));
     if (!kept || kept.length === 0) return requirement;
     const providers = resolved.requirement.multiplicity === "many" ? kept : kept.slice(0, 1);
@@ -45,12 +45,3 @@ export function choose(world: WorldInstance, resolution: Resolution, existing: r
 
 const compatible = ({ candidates }: ResolvedRequirement): readonly Candidate[] =>
   candidates.filter(({ objection }) => objection === undefined);
-
-const requirementKeyOf = (
-  consumer: string,
-  {
-    capabilityId,
-    scope,
-    multiplicity,
-  }: { readonly capabilityId: string; readonly scope: string; readonly multiplicity: string },
-): string => `${consumer} ${capabilityId} ${scope} ${multiplicity}`;

@@ -97,8 +97,11 @@ function resolveModule(module: ModuleManifest, providers: ProviderIndex): Resolv
 }
 
 /** A module may require one capability in several scopes or multiplicities, but each of them once. */
-export const requirementKey = ({ capabilityId, scope, multiplicity }: Requirement): string =>
-  `${capabilityId} ${scope} ${multiplicity}`;
+export const requirementKey = ({
+  capabilityId,
+  scope,
+  multiplicity,
+}: Pick<Requirement, "capabilityId" | "scope" | "multiplicity">): string => `${capabilityId} ${scope} ${multiplicity}`;
 
 function judge(requirement: Requirement, candidates: readonly Candidate[]): readonly JudgedCandidate[] {
   return candidates.map((candidate) => {

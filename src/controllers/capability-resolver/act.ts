@@ -1,0 +1,31 @@
+import { CapabilityBinding } from "../../api/capability-binding.ts";
+import type { Write } from "../../runtime/write.ts";
+import type { BindingPlan } from "./evaluate.ts";
+
+export interface Outcome {
+  readonly applied: number;
+  readonly removed: number;
+  /** What the API refused, one sentence each; the rest was still done. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * Writes the plan. New bindings come first, so that a consumer is never without one for longer than it must be. Force is
+ * right here: a field of ours that somebody else has set is put back.
+ */
+export async function act(plan: BindingPlan, write: Write): Promise<Outcome> {
+  const refused: string[] = [];
+  let applied = 0;
+  let removed = 0;
+  for (const binding of plan.apply) {
+    const answer = await write.apply(CapabilityBinding, binding, { force: true });
+    if (answer.ok) applied++;
+    else refused.push(`${binding.metadata.name}: ${answer.message}`);
+  }
+  for (const binding of plan.remove) {
+    const answer = await write.delete(CapabilityBinding, binding);
+    if (answer.ok) removed++;
+    else refused.push(`${binding.metadata.name}: ${answer.message}`);
+  }
+  return { applied, removed, refused };
+}
