@@ -22,7 +22,19 @@ export interface ServedResource {
   readonly schema: Schema;
   readonly definitions: Definitions;
   readonly strategy: Strategy;
+  /** How /status is written; without one, everything but status stays as it was. */
+  readonly statusStrategy?: StatusStrategy;
   readonly columns: readonly TableColumn[];
+  /** Set when the stored form is another one than the served form, such as events.k8s.io/v1 Events kept as core Events. */
+  readonly storedAs?: StoredForm;
+}
+
+/** How one version of a resource is kept: several versions, even of different groups, may share one stored form. */
+export interface StoredForm {
+  readonly group: string;
+  readonly plural: string;
+  toStored(object: KubeObject): KubeObject;
+  fromStored(object: KubeObject): KubeObject;
 }
 
 export interface ServedSubresource {
@@ -53,6 +65,12 @@ export interface Strategy {
   readonly allowCreateOnUpdate?: boolean;
   /** A PUT without a resourceVersion overwrites whatever is there. */
   readonly allowUnconditionalUpdate?: boolean;
+}
+
+export interface StatusStrategy {
+  /** Keeps everything of the old object but its status and what else this path may change. */
+  prepareForUpdate(object: KubeObject, old: KubeObject): KubeObject;
+  validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
 }
 
 export interface TableColumn {

@@ -30,6 +30,13 @@ export function encodeEntry(key: string, revision: number, object: KubeObject): 
   return new Entry(key, revision, Buffer.from(JSON.stringify(stamped)), stamped);
 }
 
+/** An object that was only tried out: it carries the revision that it has now, or none. */
+export function unsavedEntry(key: string, object: KubeObject): Entry {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  const ordered = { apiVersion, kind, metadata, ...rest };
+  return new Entry(key, 0, Buffer.from(JSON.stringify(ordered)), ordered);
+}
+
 /** `namespace/name`, or only the name of a cluster-scoped object. Lists are in the order of these keys. */
 export const storageKey = (namespace: string | undefined, name: string): string =>
   namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;

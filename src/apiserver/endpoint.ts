@@ -1,0 +1,72 @@
+import { apiVersionOf } from "../kube/kind.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { Named } from "./protocol/status-error.ts";
+import type { ServedResource, ServedSubresource } from "./resource.ts";
+import { Entry } from "./storage/entry.ts";
+
+/** A served resource as the request pipeline sees it: with the names that errors use and the way to its stored form. */
+export class Endpoint {
+  readonly resource: ServedResource;
+  readonly apiVersion: string;
+  /** Custom resources differ from built-in ones in a few answers. */
+  readonly isCustom: boolean;
+  /** The collection in the store. */
+  readonly collection: string;
+  readonly resourceName: Named;
+  readonly kindName: Named;
+  /** Brings a plain value into the form of the type and says which fields the type does not know. */
+  readonly shape: (value: Readonly<Record<string, unknown>>) => Shaped;
+  readonly #storage: StorageForm | undefined;
+  readonly #views = new WeakMap<Entry, Entry>();
+
+  constructor(resource: ServedResource, options: EndpointOptions) {
+    this.resource = resource;
+    this.isCustom = options.isCustom;
+    this.shape = options.shape;
+    this.apiVersion = apiVersionOf(resource);
+    const stored = resource.storedAs ?? resource;
+    this.collection = collectionName(stored.group, stored.plural);
+    this.resourceName = { group: resource.group, name: resource.plural };
+    this.kindName = { group: resource.group, name: resource.kind };
+    this.#storage = options.storage ?? resource.storedAs;
+  }
+
+  toStored(object: KubeObject): KubeObject {
+    return this.#storage ? this.#storage.toStored(object) : object;
+  }
+
+  /** The entry in this version; the same one when the stored form is the served form. */
+  view(entry: Entry): Entry {
+    if (!this.#storage) return entry;
+    const known = this.#views.get(entry);
+    if (known) return known;
+    const object = this.#storage.fromStored(entry.object);
+    const seen =
+      object === entry.object
+        ? entry
+        : new Entry(entry.key, entry.revision, Buffer.from(JSON.stringify(object)), object);
+    this.#views.set(entry, seen);
+    return seen;
+  }
+
+  subresource(name: string): ServedSubresource | undefined {
+    return this.resource.subresources.find((subresource) => subresource.name === name);
+  }
+}
+
+export interface EndpointOptions {
+  readonly isCustom: boolean;
+  readonly shape: (value: Readonly<Record<string, unknown>>) => Shaped;
+  readonly storage?: StorageForm;
+}
+
+export type Shaped =
+  | { readonly kind: "Shaped"; readonly object: KubeObject; readonly unknownFields: readonly string[] }
+  | { readonly kind: "Refused"; readonly message: string };
+
+export interface StorageForm {
+  toStored(object: KubeObject): KubeObject;
+  fromStored(object: KubeObject): KubeObject;
+}
+
+export const collectionName = (group: string, plural: string): string => (group === "" ? plural : `${plural}.${group}`);

@@ -1,0 +1,40 @@
+import type { Env } from "../env/env.ts";
+import type { HttpRequest } from "../http/message.ts";
+import type { Admission } from "./admission/admission.ts";
+import type { BodyProblem, DecodedBody } from "./decode/body.ts";
+import type { Discovery } from "./discovery/discovery.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Form } from "./protocol/negotiate.ts";
+import type { ResourceRequestInfo } from "./protocol/request-info.ts";
+import type { ResourceTable } from "./resource-table.ts";
+import type { Store } from "./storage/store.ts";
+
+/** What every step of the pipeline may use. */
+export interface ServerParts {
+  readonly env: Env;
+  readonly store: Store;
+  readonly resources: ResourceTable;
+  readonly discovery: Discovery;
+  readonly admission: Admission;
+  /** Reads a `k8s\0` body of a built-in kind. */
+  readonly decodeProtobuf: (body: Uint8Array) => DecodedBody | BodyProblem;
+}
+
+/** Who asks. */
+export interface User {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A request about a resource, on its way through the pipeline. */
+export interface ApiRequest {
+  readonly http: HttpRequest;
+  readonly info: ResourceRequestInfo;
+  readonly user: User;
+  readonly endpoint: Endpoint;
+  readonly form: Form;
+  /** Collected on the way, sent as Warning headers. */
+  readonly warnings: string[];
+}
