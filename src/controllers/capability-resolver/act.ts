@@ -1,6 +1,6 @@
 import { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { Write } from "../../runtime/write.ts";
-import type { BindingPlan } from "./evaluate.ts";
+import type { BindingPlan } from "./binding-plan.ts";
 
 export interface Outcome {
   readonly applied: number;

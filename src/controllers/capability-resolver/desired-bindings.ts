@@ -1,10 +1,11 @@
 import { CapabilityBinding } from "../../api/capability-binding.ts";
+import type { Provided, Requirement } from "../../api/module-manifest.ts";
 import { WorldInstance } from "../../api/world-instance.ts";
 import { apiVersionOf } from "../../kube/kind.ts";
 import { safeLabelValue } from "../../kube/names.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { controllerReference } from "../../kube/owner-reference.ts";
-import { type BindingIdentity, bindingName, distinctBindingName } from "./binding-name.ts";
+import { bindingName, distinctBindingName } from "./binding-name.ts";
 import type { Resolution, ResolvedRequirement } from "./resolution.ts";
 import type { Candidate } from "./rules.ts";
 
@@ -23,27 +24,14 @@ export const managedByLabel = "game.platform/managed-by";
 export const managedByValue = "capabilityresolver";
 export const controllerName = "capability-resolver";
 
-/** The bindings of one world, sorted by name. */
-export function desiredBindings(
-  world: WorldInstance,
-  game: string,
-  bound: readonly BoundRequirement[],
-): readonly DesiredBinding[] {
-  const wanted = bound.flatMap(({ resolved, providers }) =>
-    providers.map((provider) => ({ resolved, provider, identity: identityOf(world, resolved, provider) })),
-  );
-  const uses = new Map<string, number>();
-  for (const { identity } of wanted) uses.set(bindingName(identity), (uses.get(bindingName(identity)) ?? 0) + 1);
-  return wanted
-    .map(({ resolved, provider, identity }) => {
-      const plain = bindingName(identity);
-      const name = uses.get(plain) === 1 ? plain : distinctBindingName(identity);
-      return toBinding(name, world, game, resolved, provider);
-    })
-    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+/** That a consumer's requirement is served by a provider, in any world. The same decision is always the same object. */
+export interface Pairing {
+  readonly consumer: string;
+  readonly requirement: Requirement;
+  readonly provider: Candidate;
 }
 
-/** A requirement with the providers that this world takes for it. */
+/** A requirement with the providers that a world takes for it. */
 export interface BoundRequirement {
   readonly resolved: ResolvedRequirement;
   readonly providers: readonly Candidate[];
@@ -54,32 +42,52 @@ export const boundRequirements = (resolution: Resolution): readonly BoundRequire
     resolved.outcome.kind === "Bound" ? [{ resolved, providers: resolved.outcome.providers }] : [],
   );
 
-export const identityOf = (
-  world: WorldInstance,
-  { consumer, requirement }: ResolvedRequirement,
-  provider: Candidate,
-): BindingIdentity => ({
-  world: world.metadata.name,
-  consumer,
-  capabilityId: requirement.capabilityId,
-  scope: requirement.scope,
-  multiplicity: requirement.multiplicity,
-  provider: provider.moduleManifestName,
-});
+export interface Pairings {
+  readonly all: ReadonlySet<Pairing>;
+  /** Pairings whose plain names would be equal, such as those of `a.b-c` and `a-b.c`. */
+  readonly ambiguous: ReadonlySet<Pairing>;
+}
 
-function toBinding(
-  name: string,
+export function pairingsOf(bound: readonly BoundRequirement[]): Pairings {
+  const all = bound.flatMap(({ resolved, providers }) => providers.map((provider) => pairing(resolved, provider)));
+  const byName = Map.groupBy(all, (entry) => bindingName(identityOf("", entry)));
+  const ambiguous = [...byName.values()].filter((entries) => entries.length > 1).flat();
+  return { all: new Set(all), ambiguous: new Set(ambiguous) };
+}
+
+/** Worlds of one game differ only in their names, so what does not depend on a world is worked out once. */
+export function pairingsOfResolution(resolution: Resolution): Pairings {
+  const known = knownPairings.get(resolution) ?? pairingsOf(boundRequirements(resolution));
+  knownPairings.set(resolution, known);
+  return known;
+}
+
+const knownPairings = new WeakMap<Resolution, Pairings>();
+const pairingOf = new WeakMap<Requirement, WeakMap<Provided, Pairing>>();
+
+/** Objects of the cache never change, so a pairing outlives every resolution in which both sides stay as they are. */
+function pairing({ consumer, requirement }: ResolvedRequirement, provider: Candidate): Pairing {
+  const byProvision = pairingOf.get(requirement) ?? new WeakMap<Provided, Pairing>();
+  pairingOf.set(requirement, byProvision);
+  const known = byProvision.get(provider.provision) ?? { consumer, requirement, provider };
+  byProvision.set(provider.provision, known);
+  return known;
+}
+
+export function desiredBinding(
   world: WorldInstance,
   game: string,
-  { consumer, requirement }: ResolvedRequirement,
-  { moduleManifestName, provision }: Candidate,
+  wanted: Pairing,
+  isAmbiguous: boolean,
 ): DesiredBinding {
+  const { consumer, requirement, provider } = wanted;
   const { required, preferred } = requirement.features ?? {};
+  const identity = identityOf(world.metadata.name, wanted);
   return {
     apiVersion: apiVersionOf(CapabilityBinding),
     kind: CapabilityBinding.kind,
     metadata: {
-      name,
+      name: isAmbiguous ? distinctBindingName(identity) : bindingName(identity),
       namespace: world.metadata.namespace ?? "",
       labels: {
         [managedByLabel]: managedByValue,
@@ -105,7 +113,19 @@ function toBinding(
           ...(preferred && preferred.length > 0 && { preferredFeatures: preferred }),
         },
       },
-      provider: { moduleManifestName, capabilityVersion: provision.version },
+      provider: { moduleManifestName: provider.moduleManifestName, capabilityVersion: provider.provision.version },
     },
   };
 }
+
+const identityOf = (
+  world: string,
+  { consumer, requirement, provider }: Pairing,
+): Parameters<typeof bindingName>[0] => ({
+  world,
+  consumer,
+  capabilityId: requirement.capabilityId,
+  scope: requirement.scope,
+  multiplicity: requirement.multiplicity,
+  provider: provider.moduleManifestName,
+});

@@ -9,15 +9,14 @@ export const freezeAnnotation = "capstan.dev/freeze-bindings";
 
 export const isFrozen = (world: WorldInstance): boolean => world.metadata.annotations?.[freezeAnnotation] === "true";
 
-export interface Chosen {
+export interface Kept {
   readonly bound: readonly BoundRequirement[];
   /** What a thaw would change, one sentence each, sorted. */
   readonly waiting: readonly string[];
 }
 
-export function choose(world: WorldInstance, resolution: Resolution, existing: readonly CapabilityBinding[]): Chosen {
+export function keepProviders(resolution: Resolution, existing: readonly CapabilityBinding[]): Kept {
   const best = boundRequirements(resolution);
-  if (!isFrozen(world)) return { bound: best, waiting: [] };
   const current = new Map<string, Set<string>>();
   for (const { spec } of existing) {
     const key = `${spec.consumer.moduleManifestName} ${requirementKey(spec)}`;
