@@ -59,8 +59,7 @@ export function compileSchema(schema: TypeSchema): CompiledSchema {
     const compiled: MutableType = { scalar: undefined, list: undefined, map: undefined, fault: undefined };
     // Registered before it is filled: types may contain themselves.
     named.set(name, compiled);
-    if (definition) Object.assign(compiled, compileAtom(definition, `named type: ${name}`));
-    else compiled.fault = `schema error: no type found matching: ${name}`;
+    Object.assign(compiled, definition ? compileAtom(definition, `named type: ${name}`) : missingType(name));
     return compiled;
   }
 
@@ -68,7 +67,8 @@ export function compileSchema(schema: TypeSchema): CompiledSchema {
     const { namedType, elementRelationship } = reference;
     if (elementRelationship !== undefined) {
       const atom = namedType === undefined ? reference : definitions.get(namedType);
-      return atom ? compileAtom(withRelationship(atom, elementRelationship), "inlined") : type(namedType ?? "");
+      const overridden = atom && withRelationship(atom, elementRelationship);
+      return overridden ? compileAtom(overridden, "inlined") : missingType(namedType ?? "inlined type");
     }
     return namedType === undefined ? compileAtom(reference, "inlined") : type(namedType);
   }
@@ -103,13 +103,20 @@ export function compileSchema(schema: TypeSchema): CompiledSchema {
   return { type, resolve };
 }
 
+const missingType = (name: string): Type => ({
+  scalar: undefined,
+  list: undefined,
+  map: undefined,
+  fault: `schema error: no type found matching: ${name}`,
+});
+
 type MutableType = { -readonly [Name in keyof Type]: Type[Name] };
 
-const withRelationship = (atom: Atom, elementRelationship: ElementRelationship): Atom => ({
-  ...(atom.scalar && { scalar: atom.scalar }),
-  ...(atom.list && { list: { ...atom.list, elementRelationship } }),
-  ...(atom.map && { map: { ...atom.map, elementRelationship } }),
-});
+/** The override is for the map where there is one; a scalar has no elements that could relate. */
+function withRelationship(atom: Atom, elementRelationship: ElementRelationship): Atom | undefined {
+  if (atom.map) return { ...atom, map: { ...atom.map, elementRelationship } };
+  return atom.list && { ...atom, list: { ...atom.list, elementRelationship } };
+}
 
 const isReference = (reference: TypeReference): boolean =>
   reference.namedType !== undefined || !!(reference.scalar || reference.list || reference.map);

@@ -45,6 +45,11 @@ export function itemElement(list: ListType, item: unknown): PathElement {
   return list.keys.length > 0 ? keyedItemElement(list, item) : setItemElement(item);
 }
 
+/** As `itemElement`, for values that are half taken apart: an item that has become null is not an item any more. */
+export function itemElementIfAny(list: ListType, item: unknown): PathElement | undefined {
+  return item === null || item === undefined ? undefined : itemElement(list, item);
+}
+
 function keyedItemElement(list: ListType, item: unknown): PathElement {
   if (item === null) throw new ItemWithoutIdentity("associative list with keys may not have a null element");
   if (!isMap(item)) throw new ItemWithoutIdentity("associative list with keys may not have non-map elements");

@@ -71,7 +71,7 @@ function walkMap(map: MapType, value: Readonly<Record<string, unknown>>, path: P
 }
 
 function walkList(list: ListType, value: readonly unknown[], path: PathElement[], at: Walk): void {
-  const seen = list.relationship === "associative" ? new Set<PathElement>() : undefined;
+  const seen = list.relationship === "atomic" ? undefined : new Set<PathElement>();
   for (let index = 0; index < value.length; index += 1) {
     let element = "";
     try {
