@@ -44,7 +44,7 @@ async function bundleDashboard(rolldown) {
     input: { main: join(root, "web", "main.tsx") },
     platform: "browser",
     logLevel: "warn",
-    transform: { target: "es2023", jsx: { runtime: "automatic", importSource: "preact" } },
+    transform: { target: "es2023" },
   });
   rmSync(folder, { recursive: true, force: true });
   await build.write({

@@ -17,5 +17,5 @@ async function install(crdsOnly: boolean): Promise<void> {
   if (!crdsOnly) {
     throw new Failure("this version can only print the CRDs: add --crds-only. Deployments and RBAC are not there yet.");
   }
-  process.stdout.write(stringifyYamlDocuments(customResourceDefinitions()));
+  process.stdout.write(stringifyYamlDocuments(customResourceDefinitions));
 }

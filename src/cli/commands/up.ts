@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { type ControlPlane, startControlPlane } from "../../control-plane.ts";
 import { systemEnv } from "../../env/system.ts";
+import type { LogFormat, LogLevel } from "../../runtime/log.ts";
 import { holdDataDir } from "../data-dir.ts";
 import { Failure, failClearly } from "../failure.ts";
+import { logToStandardError } from "../log.ts";
+import { readDashboard, readDemo } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 
 interface UpFlags {
@@ -12,6 +15,8 @@ interface UpFlags {
   readonly apiPort: number;
   readonly httpPort: number;
   readonly demo: boolean;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
 }
 
 /** `capstan up`: the whole product in one process. */
@@ -27,7 +32,11 @@ export function upCommand(): Command {
         .argParser(parsePort)
         .default(8080),
     )
-    .addOption(setting("--demo", "apply the demo's objects, once").default(false))
+    .addOption(setting("--demo", "apply the demo's objects").default(false))
+    .addOption(
+      setting("--log-level <level>", "what to log").choices(["debug", "info", "warn", "error"]).default("warn"),
+    )
+    .addOption(setting("--log-format <format>", "how to log").choices(["pretty", "json"]).default("pretty"))
     .addHelpText(
       "after",
       "\nExamples:\n  capstan up\n  capstan up --demo --data-dir /tmp/try --api-port 0 --http-port 0\n",
@@ -43,7 +52,15 @@ async function up(flags: UpFlags): Promise<void> {
   const stopAsked = signalled("SIGINT", "SIGTERM");
   let plane: ControlPlane;
   try {
-    plane = await startControlPlane({ ...flags, dataDir: dataDir.path, env: systemEnv });
+    plane = await startControlPlane({
+      env: systemEnv,
+      dataDir: dataDir.path,
+      apiPort: flags.apiPort,
+      httpPort: flags.httpPort,
+      assets: readDashboard(),
+      objects: flags.demo ? readDemo() : [],
+      log: logToStandardError(flags.logLevel, flags.logFormat),
+    });
   } catch (error) {
     dataDir.release();
     throw portTaken(error) ?? error;
@@ -80,10 +97,10 @@ function portTaken(error: unknown): Failure | undefined {
   );
 }
 
-function welcome({ kubeconfig, api, http }: ControlPlane, startedInMs: number): string {
+function welcome({ kubeconfig, api, signInLink }: ControlPlane, startedInMs: number): string {
   return `Capstan is up (${startedInMs} ms)
 
-  dashboard    ${http}
+  dashboard    ${signInLink}
   Kubernetes   ${api}
   kubeconfig   ${kubeconfig}
 

@@ -1,0 +1,162 @@
+// Asks a real server what it makes of the corpus. The answers are kept beside the sources, so that the ordinary tests
+// can compare without a real server; the machine tests ask again.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import discovery from "../../src/apiserver/builtin/discovery.generated.json" with { type: "json" };
+import type { RealServer } from "./real-server.ts";
+
+type Json = { readonly [field: string]: unknown };
+
+export interface RecordedCreate {
+  readonly given: Json;
+  readonly status: number;
+  readonly answer: Json;
+}
+
+export interface RecordedUpdate {
+  readonly created: Json;
+  readonly given: Json;
+  readonly status: number;
+  readonly answer: Json;
+}
+
+export interface RecordedTable {
+  readonly object: Json;
+  /** When the answer was given. */
+  readonly now: string;
+  readonly columns: readonly Json[];
+  readonly cells: readonly unknown[];
+}
+
+export interface Recorded {
+  readonly creates: readonly RecordedCreate[];
+  readonly refusals: readonly RecordedCreate[];
+  readonly updates: readonly RecordedUpdate[];
+  readonly tables: readonly RecordedTable[];
+}
+
+const namespace = "default";
+
+export async function record(server: RealServer): Promise<Recorded> {
+  await server.call("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
+  const creates = await recordCreates(server, corpus("creates"));
+  const refusals = await recordCreates(server, corpus("refusals"));
+  const updates = await recordUpdates(server, corpus("updates") as readonly unknown[] as readonly UpdateCase[]);
+  const tables = await recordTables(server, corpus("tables"));
+  return { creates, refusals, updates, tables };
+}
+
+function corpus(name: string): readonly Json[] {
+  return (
+    parse(readFileSync(join(import.meta.dirname, "corpus", `${name}.yaml`), "utf8"), {
+      merge: true,
+      maxAliasCount: -1,
+    }) ?? []
+  );
+}
+
+async function recordCreates(server: RealServer, objects: readonly Json[]): Promise<readonly RecordedCreate[]> {
+  const recorded: RecordedCreate[] = [];
+  for (const given of objects) {
+    const { collection } = pathOf(given);
+    const answer = await server.call("POST", `${collection}?dryRun=All`, given);
+    recorded.push({ given, status: answer.status, answer: tidy(answer.json() as Json) });
+  }
+  return recorded;
+}
+
+interface UpdateCase {
+  readonly object: Json;
+  /** Merge patches, each tried on a fresh copy. */
+  readonly changes: readonly Json[];
+}
+
+async function recordUpdates(server: RealServer, cases: readonly UpdateCase[]): Promise<readonly RecordedUpdate[]> {
+  const recorded: RecordedUpdate[] = [];
+  for (const { object, changes } of cases) {
+    const { collection, item } = pathOf(object);
+    const created = await server.call("POST", collection, object);
+    if (created.status !== 201) throw new Error(`${item} was not created: ${created.text}`);
+    const before = created.json() as Json;
+    for (const change of changes) {
+      const current = (await server.call("GET", item)).json() as Json;
+      const given = merge(current, change) as Json;
+      const answer = await server.call("PUT", `${item}?dryRun=All`, given);
+      recorded.push({
+        created: tidy(current, true),
+        given: tidy(given, true),
+        status: answer.status,
+        answer: tidy(answer.json() as Json, true),
+      });
+    }
+    await server.call("DELETE", item, {
+      gracePeriodSeconds: 0,
+      preconditions: { uid: (before["metadata"] as Json)["uid"] },
+    });
+  }
+  return recorded;
+}
+
+async function recordTables(server: RealServer, objects: readonly Json[]): Promise<readonly RecordedTable[]> {
+  const recorded: RecordedTable[] = [];
+  for (const object of objects) {
+    const { collection, item } = pathOf(object);
+    const created = await server.call("POST", collection, object);
+    if (created.status !== 201) throw new Error(`${item} was not created: ${created.text}`);
+    if (object["status"] !== undefined) {
+      const current = created.json() as Json;
+      await server.call("PUT", `${item}/status`, {
+        ...current,
+        status: { ...(current["status"] as Json), ...(object["status"] as Json) },
+      });
+    }
+    const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    const answer = await server.call("GET", `${item}?includeObject=Object`, undefined, { accept });
+    const table = answer.json() as {
+      columnDefinitions: readonly Json[];
+      rows: readonly { cells: readonly unknown[]; object: Json }[];
+    };
+    const row = table.rows[0];
+    if (!row) throw new Error(`no row for ${item}: ${answer.text}`);
+    recorded.push({
+      object: tidy(row.object, true),
+      now: new Date(String(answer.headers["date"])).toISOString(),
+      columns: table.columnDefinitions.map(({ description: _, ...column }) => column),
+      cells: row.cells,
+    });
+    await server.call("DELETE", item, { gracePeriodSeconds: 0 });
+  }
+  return recorded;
+}
+
+function pathOf(object: Json): { readonly collection: string; readonly item: string } {
+  const found = discovery.find(
+    ({ group, version, kind }) =>
+      kind === object["kind"] && (group === "" ? version : `${group}/${version}`) === object["apiVersion"],
+  );
+  if (!found) throw new Error(`${object["apiVersion"]} ${object["kind"]} is not served`);
+  const root = found.group === "" ? `/api/${found.version}` : `/apis/${found.group}/${found.version}`;
+  const collection = `${root}${found.namespaced ? `/namespaces/${namespace}` : ""}/${found.plural}`;
+  const name = (object["metadata"] as Json | undefined)?.["name"];
+  return { collection, item: `${collection}/${encodeURIComponent(String(name))}` };
+}
+
+function merge(target: unknown, change: unknown): unknown {
+  if (typeof change !== "object" || change === null || Array.isArray(change)) return change;
+  const result: Record<string, unknown> =
+    typeof target === "object" && target !== null && !Array.isArray(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(change)) {
+    if (value === null) delete result[key];
+    else result[key] = merge(result[key], value);
+  }
+  return result;
+}
+
+/** Leaves out what another part of the server answers for, and what only makes the recording large. */
+function tidy(answer: Json, keepVersion = false): Json {
+  if (answer["kind"] === "Status")
+    return { message: answer["message"], reason: answer["reason"], details: answer["details"] };
+  const { managedFields: _fields, resourceVersion, ...metadata } = answer["metadata"] as Json;
+  return { ...answer, metadata: { ...metadata, ...(keepVersion && { resourceVersion }) } };
+}

@@ -1,0 +1,105 @@
+import { CustomResourceDefinition } from "./api/builtin/custom-resource-definition.ts";
+import { customResourceDefinitions } from "./api/crds.ts";
+import { startApiServer } from "./apiserver/start.ts";
+import type { Client } from "./client/client.ts";
+import { createClient } from "./client/create-client.ts";
+import { capabilityResolver } from "./controllers/capability-resolver/controller.ts";
+import { gameStatus } from "./controllers/capability-resolver/game-status.ts";
+import { moduleStatus } from "./controllers/capability-resolver/module-status.ts";
+import { type Assets, createDashboard } from "./dashboard/handler.ts";
+import { createSessions } from "./dashboard/session.ts";
+import type { Env } from "./env/env.ts";
+import type { HttpHandler } from "./http/message.ts";
+import { textReply } from "./http/reply.ts";
+import { listen } from "./http/server.ts";
+import type { KubeObject } from "./kube/object.ts";
+import type { Logger } from "./runtime/log.ts";
+import { createManager, type Manager } from "./runtime/manager.ts";
+import { MetricsRegistry, metricsContentType } from "./runtime/metrics.ts";
+
+/** The composition root: every part is made and joined here, and nowhere else. */
+export interface ControlPlaneOptions {
+  readonly env: Env;
+  readonly dataDir: string;
+  readonly apiPort: number;
+  readonly httpPort: number;
+  readonly assets: Assets;
+  readonly log: Logger;
+  /** Applied once the kinds are there; applying them again changes nothing. */
+  readonly objects: readonly KubeObject[];
+}
+
+export interface ControlPlane {
+  readonly kubeconfig: string;
+  readonly api: string;
+  readonly http: string;
+  /** Signs a person in to the dashboard, once. */
+  readonly signInLink: string;
+  stop(): Promise<void>;
+}
+
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { env, dataDir, log } = options;
+  const server = await startApiServer({ env, dataDir, port: options.apiPort });
+  const metrics = new MetricsRegistry();
+  const client = createClient({ env, transport: signedIn(server.handle, server.adminToken), fieldManager: "capstan" });
+  const manager = createManager({ env, client, log, metrics });
+  for (const controller of [capabilityResolver(metrics), gameStatus, moduleStatus()]) manager.add(controller);
+  const sessions = createSessions(env);
+  const dashboard = createDashboard({ assets: options.assets, sessions, api: server.handle });
+  try {
+    await installKinds(client);
+    await applyObjects(client, options.objects);
+    await manager.start();
+    const listener = await listen({ env, handler: routes(dashboard, manager), port: options.httpPort });
+    return {
+      kubeconfig: server.kubeconfigPath,
+      api: server.url,
+      http: listener.url,
+      signInLink: `${listener.url}/?token=${sessions.issueSignInToken(server.adminToken)}`,
+      async stop() {
+        await listener.close();
+        await manager.stop();
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    await manager.stop();
+    await server.stop();
+    throw error;
+  }
+}
+
+/** The embedded server in the same process, as the administrator. */
+const signedIn =
+  (handle: HttpHandler, token: string): HttpHandler =>
+  (request) =>
+    handle({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+
+function routes(dashboard: ReturnType<typeof createDashboard>, manager: Manager): HttpHandler {
+  return async (request) => {
+    const path = request.target.split("?", 1)[0];
+    if (path === "/healthz") return textReply(200, "ok");
+    if (path === "/readyz") return textReply(200, "ok");
+    if (path === "/metrics") return textReply(200, manager.metrics.expose(), { "content-type": metricsContentType });
+    return (await dashboard(request)) ?? textReply(404, "not found\n");
+  };
+}
+
+/** Where the kinds are there already, nothing is written. */
+async function installKinds(client: Client): Promise<void> {
+  const options = { fieldManager: "capstan-install", force: true };
+  await Promise.all(
+    customResourceDefinitions.map((definition) => client.apply(CustomResourceDefinition, definition, options)),
+  );
+}
+
+/** In the order given, so that a namespace comes before what lives in it. */
+async function applyObjects(client: Client, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
+    const group = object.apiVersion.includes("/") ? (object.apiVersion.split("/")[0] ?? "") : "";
+    const kind = await client.discover(group, object.kind);
+    if (!kind) throw new Error(`${object.kind} ${object.metadata.name}: the API does not serve ${object.apiVersion}`);
+    await client.apply(kind, object, { fieldManager: "capstan-demo", force: true });
+  }
+}
