@@ -1,0 +1,79 @@
+import type { Client } from "../client/client.ts";
+import type { Env } from "../env/env.ts";
+import type { KindRef } from "../kube/kind.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { ObjectCache } from "./cache.ts";
+import type { Logger } from "./log.ts";
+import { ownerIndex, ownerUids } from "./read.ts";
+import { Watcher, type WatcherHealth, type WatcherOptions, type WatcherScope } from "./watcher.ts";
+
+/** A cache and the watcher that writes it; shared by all controllers that follow the same objects. */
+export interface Informer<T extends KubeObject = KubeObject> {
+  readonly kind: KindRef<T>;
+  readonly scope: WatcherScope;
+  readonly cache: ObjectCache<T>;
+  readonly health: WatcherHealth;
+  /** Runs once; later calls answer the same promise. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface InformerSettings {
+  readonly env: Env;
+  readonly client: Client;
+  readonly log: Logger;
+  readonly transform?: (object: KubeObject) => KubeObject;
+  readonly onHandlerError?: (error: unknown, kind: KindRef) => void;
+  readonly watcher?: Partial<
+    Pick<WatcherOptions<KubeObject>, "watchList" | "pageSize" | "idleTimeoutMs" | "relistEveryMs" | "backoff">
+  >;
+}
+
+export function createInformer<T extends KubeObject>(
+  kind: KindRef<T>,
+  scope: WatcherScope,
+  settings: InformerSettings,
+): Informer<T> {
+  const { env, client, transform } = settings;
+  const log = settings.log.with({
+    kind: kind.kind,
+    ...(scope.namespace !== undefined && { namespace: scope.namespace }),
+  });
+  const cache = new ObjectCache<T>({
+    env,
+    indexes: { [ownerIndex]: ownerUids },
+    ...(transform && { transform: transform as unknown as (object: T) => T }),
+    onHandlerError: (error, change) => {
+      log.error("a handler of cache changes failed", {
+        object: change.object.metadata.name,
+        change: change.kind,
+        error,
+      });
+      settings.onHandlerError?.(error, kind);
+    },
+    onFault: (error, retryInMs) =>
+      log.warn("the watch failed and goes on", { retryInMs: Math.round(retryInMs), error }),
+  });
+  const watcher = new Watcher<T>({ ...settings.watcher, env, client, kind, scope, sink: cache.writer() });
+  let running: Promise<void> | undefined;
+  return {
+    kind,
+    scope,
+    cache,
+    health: watcher.health,
+    run: (signal) => {
+      running ??= watcher.run(signal);
+      return running;
+    },
+  };
+}
+
+export const informerId = (kind: KindRef, scope: WatcherScope): string =>
+  [
+    kind.group,
+    kind.version,
+    kind.plural,
+    scope.namespace ?? "",
+    scope.labelSelector ?? "",
+    scope.fieldSelector ?? "",
+    scope.metadataOnly ? "metadata" : "",
+  ].join("|");

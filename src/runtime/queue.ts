@@ -1,0 +1,354 @@
+import type { CancelTimer, Env } from "../env/env.ts";
+import {
+  type BackoffOptions,
+  backoffMs,
+  keyBackoff,
+  retryBucket,
+  TokenBucket,
+  type TokenBucketOptions,
+} from "./backoff.ts";
+import { Heap } from "./heap.ts";
+import type { MetricsRegistry } from "./metrics.ts";
+import { QueueMetrics } from "./queue-metrics.ts";
+
+/**
+ * The work queue: keys in, keys out, each key at most once at a time.
+ *
+ *     add ─▶ delayed (heap by time) ─▶ ready (one FIFO per priority) ─▶ processing ─▶ done
+ *                                          ▲                               │ added meanwhile
+ *                                          └───────────────────────────────┘
+ *
+ * A key that waits twice waits once, with the higher priority and the shorter delay. A key that is being processed is
+ * never handed out again before `done`.
+ */
+export class WorkQueue {
+  readonly #env: Env;
+  readonly #options: QueueOptions;
+  readonly #waiting = new Map<string, Item>();
+  readonly #processing = new Map<string, Processing>();
+  readonly #failures = new Map<string, number>();
+  readonly #lanes = new Map<number, Lane>();
+  readonly #priorities = new Heap<number>((a, b) => a > b);
+  readonly #delayed = new Heap<Item>(
+    (a, b) => a.readyAtMs < b.readyAtMs || (a.readyAtMs === b.readyAtMs && a.sequence < b.sequence),
+  );
+  readonly #getters: Getter[] = [];
+  readonly #bucket: TokenBucket | undefined;
+  readonly #metrics: QueueMetrics;
+  readonly #maxLength: number;
+  #sequence = 0;
+  #readyCount = 0;
+  #timer: { readonly atMs: number; readonly cancel: CancelTimer } | undefined;
+  #shutDown = false;
+  #overflowed = false;
+
+  constructor(options: QueueOptions) {
+    this.#env = options.env;
+    this.#options = options;
+    this.#maxLength = options.maxLength ?? defaultMaxLength;
+    if (options.retryBucket !== null) this.#bucket = new TokenBucket(options.env, options.retryBucket ?? retryBucket);
+    this.#metrics = new QueueMetrics(options, {
+      depths: () => this.#depths(),
+      startedAtMs: () => [...this.#processing.values()].map((item) => item.startedAtMs),
+    });
+  }
+
+  /** Keys that wait, now or later; not the ones being processed. */
+  get length(): number {
+    return this.#waiting.size;
+  }
+  get readyLength(): number {
+    return this.#readyCount;
+  }
+  get processingLength(): number {
+    return this.#processing.size;
+  }
+  get isShutDown(): boolean {
+    return this.#shutDown;
+  }
+
+  add(key: string, options: AddOptions = noOptions): AddResult {
+    if (this.#shutDown) return "ShutDown";
+    const nowMs = this.#env.monotonicMs();
+    const readyAtMs = nowMs + Math.max(0, options.afterMs ?? 0);
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) return this.#merge(waiting, readyAtMs, options.priority ?? 0, nowMs);
+    if (this.#waiting.size >= this.#maxLength) {
+      this.#overflowed = true;
+      this.#metrics.dropped();
+      return "Full";
+    }
+    this.#metrics.added();
+    const item: Item = {
+      key,
+      priority: options.priority ?? 0,
+      readyAtMs,
+      addedAtMs: nowMs,
+      sequence: this.#sequence++,
+      state: "delayed",
+    };
+    this.#waiting.set(key, item);
+    if (!this.#processing.has(key)) this.#place(item, nowMs);
+    else item.state = "blocked";
+    return "Added";
+  }
+
+  /** Adds after the key's own back-off and the overall rate limit, whichever is longer. */
+  addRateLimited(key: string, options: Pick<AddOptions, "priority"> = {}): AddResult {
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    this.#metrics.retried();
+    const own = backoffMs(this.#options.backoff ?? keyBackoff, failures, () => this.#env.random());
+    return this.add(key, { ...options, afterMs: Math.max(own, this.#bucket?.reserve() ?? 0) });
+  }
+
+  /** Failures of the key in a row. */
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  /** The key has succeeded: its back-off starts anew. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** The next ready key, if there is one now. */
+  tryGet(): QueuedKey | undefined {
+    const item = this.#takeReady();
+    if (item === undefined) return undefined;
+    const nowMs = this.#env.monotonicMs();
+    this.#waiting.delete(item.key);
+    this.#processing.set(item.key, { startedAtMs: nowMs, priority: item.priority });
+    this.#metrics.got(Math.max(0, nowMs - Math.max(item.addedAtMs, item.readyAtMs)));
+    this.#reportRoom();
+    return item;
+  }
+
+  /** Waits for the next ready key; undefined once the queue is shut down or the signal is aborted. */
+  get(signal?: AbortSignal): Promise<QueuedKey | undefined> {
+    if (signal?.aborted || this.#shutDown) return Promise.resolve(undefined);
+    const item = this.#getters.length === 0 ? this.tryGet() : undefined;
+    if (item !== undefined) return Promise.resolve(item);
+    return new Promise((resolve) => {
+      const onAbort = (): void => {
+        const at = this.#getters.indexOf(getter);
+        if (at >= 0) this.#getters.splice(at, 1);
+        resolve(undefined);
+      };
+      const getter: Getter = (key) => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve(key);
+      };
+      this.#getters.push(getter);
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /** The key's work is over. If it was added meanwhile, it becomes ready again. */
+  done(key: string): void {
+    const processing = this.#processing.get(key);
+    if (processing === undefined) return;
+    this.#processing.delete(key);
+    const nowMs = this.#env.monotonicMs();
+    this.#metrics.finished(nowMs - processing.startedAtMs);
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined && waiting.state === "blocked") this.#place(waiting, nowMs);
+  }
+
+  /** Hands out nothing more: waiting getters get undefined, later adds are refused. Running work may still call `done`. */
+  shutDown(): void {
+    if (this.#shutDown) return;
+    this.#shutDown = true;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    for (const getter of this.#getters.splice(0)) getter(undefined);
+    this.#metrics.close();
+  }
+
+  #merge(item: Item, readyAtMs: number, priority: number, nowMs: number): AddResult {
+    const higher = priority > item.priority;
+    const sooner = readyAtMs < item.readyAtMs;
+    if (!higher && !(sooner && item.state !== "ready")) return "Merged";
+    if (item.state === "blocked") {
+      item.priority = Math.max(priority, item.priority);
+      item.readyAtMs = Math.min(readyAtMs, item.readyAtMs);
+      return "Merged";
+    }
+    // Heaps and lanes cannot be searched cheaply: the old entry stays where it is as a husk, and a new one takes over.
+    const next: Item = {
+      ...item,
+      priority: Math.max(priority, item.priority),
+      readyAtMs: Math.min(readyAtMs, item.readyAtMs),
+      sequence: this.#sequence++,
+    };
+    this.#discard(item);
+    this.#waiting.set(item.key, next);
+    this.#place(next, nowMs);
+    return "Merged";
+  }
+
+  #discard(item: Item): void {
+    if (item.state === "ready") {
+      this.#readyCount--;
+      const lane = this.#lanes.get(item.priority);
+      if (lane !== undefined) lane.live--;
+    }
+    item.state = "husk";
+  }
+
+  #place(item: Item, nowMs: number): void {
+    if (item.readyAtMs > nowMs) {
+      item.state = "delayed";
+      this.#delayed.push(item);
+      this.#armTimer();
+      return;
+    }
+    this.#makeReady(item);
+    this.#serveGetters();
+  }
+
+  #makeReady(item: Item): void {
+    let lane = this.#lanes.get(item.priority);
+    if (lane === undefined) {
+      lane = { items: [], head: 0, live: 0 };
+      this.#lanes.set(item.priority, lane);
+      this.#priorities.push(item.priority);
+    }
+    item.state = "ready";
+    lane.items.push(item);
+    lane.live++;
+    this.#readyCount++;
+  }
+
+  #takeReady(): Item | undefined {
+    for (;;) {
+      const priority = this.#priorities.peek();
+      if (priority === undefined) return undefined;
+      const lane = this.#lanes.get(priority) as Lane;
+      const item = nextLive(lane);
+      if (item !== undefined) {
+        this.#readyCount--;
+        item.state = "husk";
+        return item;
+      }
+      this.#priorities.pop();
+      this.#lanes.delete(priority);
+    }
+  }
+
+  #serveGetters(): void {
+    while (this.#getters.length > 0) {
+      const item = this.tryGet();
+      if (item === undefined) return;
+      this.#getters.shift()?.(item);
+    }
+  }
+
+  #releaseDelayed(): void {
+    const nowMs = this.#env.monotonicMs();
+    for (;;) {
+      const item = this.#delayed.peek();
+      if (item === undefined || (item.state === "delayed" && item.readyAtMs > nowMs)) break;
+      this.#delayed.pop();
+      if (item.state !== "delayed") continue;
+      this.#makeReady(item);
+    }
+    this.#serveGetters();
+    this.#armTimer();
+  }
+
+  #armTimer(): void {
+    while (this.#delayed.peek()?.state === "husk") this.#delayed.pop();
+    const next = this.#delayed.peek();
+    if (next === undefined || this.#shutDown) return;
+    if (this.#timer !== undefined && this.#timer.atMs <= next.readyAtMs) return;
+    this.#timer?.cancel();
+    const delayMs = Math.max(0, next.readyAtMs - this.#env.monotonicMs());
+    const cancel = this.#env.setTimer(delayMs, () => {
+      this.#timer = undefined;
+      this.#releaseDelayed();
+    });
+    this.#timer = { atMs: next.readyAtMs, cancel };
+  }
+
+  /** After an overflow, whoever feeds the queue must feed it again once there is room: a refused key is not lost. */
+  #reportRoom(): void {
+    if (!this.#overflowed || this.#waiting.size > this.#maxLength / 2) return;
+    this.#overflowed = false;
+    this.#options.onRoom?.();
+  }
+
+  #depths(): ReadonlyMap<number, number> {
+    const depths = new Map<number, number>();
+    for (const [priority, lane] of this.#lanes) depths.set(priority, lane.live);
+    return depths;
+  }
+}
+
+/** What an initial list or an unchanged resync gets, so that real changes overtake it. */
+export const lowPriority = -100;
+export const defaultMaxLength = 2_000_000;
+
+export interface QueueOptions {
+  readonly env: Env;
+  readonly name: string;
+  /** The label `controller` of the metrics; the name when absent. */
+  readonly controller?: string;
+  readonly metrics?: MetricsRegistry;
+  readonly maxLength?: number;
+  readonly backoff?: BackoffOptions;
+  /** The overall limit of retries; null for none. */
+  readonly retryBucket?: TokenBucketOptions | null;
+  /** Keys were refused because the queue was full, and now half of it is free. */
+  readonly onRoom?: () => void;
+}
+
+export interface AddOptions {
+  readonly priority?: number;
+  readonly afterMs?: number;
+}
+export type AddResult = "Added" | "Merged" | "Full" | "ShutDown";
+
+export interface QueuedKey {
+  readonly key: string;
+  readonly priority: number;
+}
+
+const noOptions: AddOptions = {};
+
+interface Item {
+  readonly key: string;
+  priority: number;
+  readyAtMs: number;
+  readonly addedAtMs: number;
+  readonly sequence: number;
+  /** A husk has been taken or replaced, and only waits to be skipped. */
+  state: "ready" | "delayed" | "blocked" | "husk";
+}
+interface Processing {
+  readonly startedAtMs: number;
+  readonly priority: number;
+}
+type Getter = (key: QueuedKey | undefined) => void;
+
+/** A FIFO whose head moves; the room before it is given back in large pieces. */
+interface Lane {
+  items: (Item | undefined)[];
+  head: number;
+  live: number;
+}
+
+function nextLive(lane: Lane): Item | undefined {
+  while (lane.head < lane.items.length) {
+    const item = lane.items[lane.head];
+    lane.items[lane.head++] = undefined;
+    if (lane.head > 4096 && lane.head * 2 > lane.items.length) {
+      lane.items = lane.items.slice(lane.head);
+      lane.head = 0;
+    }
+    if (item?.state !== "ready") continue;
+    lane.live--;
+    return item;
+  }
+  return undefined;
+}
