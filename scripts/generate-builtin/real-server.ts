@@ -31,10 +31,7 @@ export function realServerFolder(): string | undefined {
   return existsSync(join(folder, "kube-apiserver")) && existsSync(join(folder, "etcd")) ? folder : undefined;
 }
 
-export async function startRealServer(
-  folder: string,
-  extraFlags: readonly string[] = ["--disable-admission-plugins=ServiceAccount"],
-): Promise<RealServer> {
+export async function startRealServer(folder: string, extraFlags: readonly string[] = []): Promise<RealServer> {
   const directory = mkdtempSync(join(tmpdir(), "capstan-real-"));
   const [clientPort, peerPort, apiPort] = [await freePort(), await freePort(), await freePort()];
   const token = randomBytes(16).toString("hex");

@@ -39,7 +39,9 @@ export interface Recorded {
 const namespace = "default";
 
 export async function record(server: RealServer): Promise<Recorded> {
-  await server.call("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
+  for (const name of ["default", "runner", "old"]) {
+    await server.call("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+  }
   const creates = await recordCreates(server, corpus("creates"));
   const refusals = await recordCreates(server, corpus("refusals"));
   const updates = await recordUpdates(server, corpus("updates") as readonly unknown[] as readonly UpdateCase[]);

@@ -1,6 +1,6 @@
 import type { FieldError } from "../../kube/field-error.ts";
 import type { ScalePaths } from "../../kube/kind.ts";
-import type { TableColumn } from "../resource.ts";
+import type { StoredForm, TableColumn } from "../resource.ts";
 import type { Draft } from "./draft.ts";
 import type { NameRule } from "./names.ts";
 
@@ -32,5 +32,6 @@ export interface Behaviour {
   /** Selectable fields that are not simply the value at their path. */
   readonly fieldValues?: Readonly<Record<string, (object: Draft) => string>>;
   readonly selectableFields?: readonly string[];
+  readonly storedAs?: StoredForm;
   readonly columns: readonly TableColumn[];
 }

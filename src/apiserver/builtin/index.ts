@@ -1,5 +1,5 @@
 /** The built-in kinds of the embedded API: what the server needs to serve them. */
-export { type DecodedBody, decodeBuiltin } from "./decode-builtin.ts";
+export { decodeBuiltin, type ShapedBody } from "./decode-builtin.ts";
 export {
   builtinDefinitions,
   builtinSchema,
@@ -7,6 +7,5 @@ export {
   definitionNameOf,
   type GroupVersionKind,
 } from "./definitions.ts";
-export { validateLabelSelector, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
+export { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 export { type BuiltinResource, builtinResources } from "./resources.ts";
-export type { StatusStrategy } from "./strategy.ts";

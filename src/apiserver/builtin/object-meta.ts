@@ -1,8 +1,7 @@
-import type { FieldError } from "../../kube/field-error.ts";
+import { type FieldError, forbidden, invalid, required, tooLong } from "../../kube/field-error.ts";
 import { goQuote, utf8Length } from "../../kube/go-text.ts";
 import { dns1123LabelErrors, labelKeyErrors, labelValueErrors } from "../../kube/names.ts";
 import { child, type Draft, entries, items, numeral, strings, text } from "./draft.ts";
-import { forbidden, immutableMessage, invalid, required, tooLong } from "./field-errors.ts";
 import type { NameRule } from "./names.ts";
 
 /** What every object's metadata must satisfy, built in or custom, when it is created and when it changes. */
@@ -74,37 +73,10 @@ export function validateAnnotations(metadata: Draft | undefined, path: string): 
     labelKeyErrors(key.toLowerCase()).map((error) => invalid(path, key, error)),
   );
   const size = annotations.reduce((sum, [key, value]) => sum + utf8Length(key) + utf8Length(String(value)), 0);
-  return size > annotationsLimitBytes ? [...errors, tooLong(path, "", annotationsLimitBytes)] : errors;
+  return size > annotationsLimitBytes ? [...errors, tooLong(path, annotationsLimitBytes)] : errors;
 }
 
-export function validateLabelSelector(selector: Draft | undefined, path: string): readonly FieldError[] {
-  return [
-    ...validateLabels(selector, "matchLabels", `${path}.matchLabels`),
-    ...items(selector, "matchExpressions").flatMap((expression, index) =>
-      requirementErrors(expression, `${path}.matchExpressions[${index}]`),
-    ),
-  ];
-}
-
-function requirementErrors(expression: Draft, path: string): readonly FieldError[] {
-  const values = strings(expression, "values");
-  const operator = text(expression, "operator");
-  const key = text(expression, "key");
-  const errors: FieldError[] = [];
-  if (operator === "In" || operator === "NotIn") {
-    if (values.length === 0)
-      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-  } else if (operator === "Exists" || operator === "DoesNotExist") {
-    if (values.length > 0) {
-      errors.push(forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-    }
-  } else errors.push(invalid(`${path}.operator`, operator, "not a valid selector operator"));
-  errors.push(...labelKeyErrors(key).map((error) => invalid(`${path}.key`, key, error)));
-  for (const [index, value] of values.entries()) {
-    errors.push(...labelValueErrors(value).map((error) => invalid(`${path}.values[${index}]`, value, error)));
-  }
-  return errors;
-}
+export const immutableMessage = "field is immutable";
 
 const fixedFields: readonly (readonly [string, unknown])[] = [
   ["name", ""],
@@ -180,8 +152,8 @@ function validateManagedFields(metadata: Draft): readonly FieldError[] {
     if (fieldsType !== "" && fieldsType !== "FieldsV1") {
       errors.push(invalid(`${path}.fieldsType`, fieldsType, "must be `FieldsV1`"));
     }
-    if (utf8Length(text(entry, "manager")) > 128) errors.push(tooLong(`${path}.manager`, "", 128));
-    if (utf8Length(text(entry, "subresource")) > 256) errors.push(tooLong(`${path}.subresource`, "", 256));
+    if (utf8Length(text(entry, "manager")) > 128) errors.push(tooLong(`${path}.manager`, 128));
+    if (utf8Length(text(entry, "subresource")) > 256) errors.push(tooLong(`${path}.subresource`, 256));
     return errors;
   });
 }

@@ -7,14 +7,11 @@ import discovery from "./discovery.generated.json" with { type: "json" };
 import { type Draft, partsOf } from "./draft.ts";
 import { isRecord } from "./json.ts";
 import { behaviours } from "./kinds/index.ts";
-import { type StatusStrategy, statusStrategyOf, strategyOf } from "./strategy.ts";
+import { statusStrategyOf, strategyOf } from "./strategy.ts";
 import { wireStructOf } from "./wire-types.ts";
 
-/** A built-in resource also knows how its /status is written. */
+/** A built-in resource also knows what its field selectors compare with. */
 export interface BuiltinResource extends ServedResource {
-  readonly statusStrategy?: StatusStrategy;
-  /** Paths whose change makes a new generation; absent when objects of this kind have no generation. */
-  readonly generationPaths?: readonly string[];
   /** What a field selector compares with; the field is one of `selectableFields`. */
   fieldValue(object: KubeObject, field: string): string;
 }
@@ -52,7 +49,7 @@ function resourceOf(found: (typeof discovery)[number]): BuiltinResource {
     },
     strategy: strategyOf(shape, behaviour),
     ...(hasStatus && { statusStrategy: statusStrategyOf(shape, behaviour) }),
-    ...(behaviour.generationPaths && { generationPaths: behaviour.generationPaths }),
+    ...(behaviour.storedAs && { storedAs: behaviour.storedAs }),
     fieldValue: (object, field) => behaviour.fieldValues?.[field]?.(partsOf(object)) ?? valueAt(partsOf(object), field),
     columns: behaviour.columns,
   };

@@ -1,21 +1,14 @@
-import type { FieldError } from "../../kube/field-error.ts";
+import { deepEqual } from "../../kube/equality.ts";
 import type { KubeObject } from "../../kube/object.ts";
-import type { Strategy } from "../resource.ts";
+import type { StatusStrategy, Strategy } from "../resource.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { decodeJson } from "./decode.ts";
 import { applyTypeDefaults } from "./defaults.ts";
-import { copy, type Draft, draftOf, finished, partsOf } from "./draft.ts";
+import { type Draft, descend, draftOf, finished, partsOf } from "./draft.ts";
 import { emptyValue } from "./empty.ts";
 import { subdomainName } from "./names.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 import type { WireStruct } from "./wire-types.ts";
-
-/** A write to the /status sub-resource of a built-in kind. */
-export interface StatusStrategy {
-  /** Keeps everything of the old object but its status and what else this path may change. */
-  prepareForUpdate(object: KubeObject, old: KubeObject): KubeObject;
-  validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
-}
 
 export interface KindShape {
   readonly struct: WireStruct;
@@ -34,17 +27,17 @@ export function strategyOf({ struct, namespaced, hasStatus }: KindShape, behavio
       return finished(draft);
     },
     prepareForCreate(object) {
-      if (!behaviour.prepareCreate && !hasStatus) return object;
       const draft = behaviour.prepareCreate ? draftOf(object) : { ...partsOf(object) };
+      draft["metadata"] = withGeneration(object, behaviour.generationPaths && 1);
       if (hasStatus && statusType && !behaviour.keepsStatusOnCreate) draft["status"] = emptyValue(statusType);
       behaviour.prepareCreate?.(draft);
       return finished(draft);
     },
     prepareForUpdate(object, old) {
-      if (!behaviour.prepareUpdate && !hasStatus) return object;
       const draft = behaviour.prepareUpdate ? draftOf(object) : { ...partsOf(object) };
       if (hasStatus) putBack(draft, partsOf(old), "status");
-      behaviour.prepareUpdate?.(draft, copy(old) as Draft);
+      behaviour.prepareUpdate?.(draft, partsOf(old));
+      draft["metadata"] = withGeneration(finished(draft), nextGeneration(draft, old, behaviour.generationPaths));
       return finished(draft);
     },
     validate(object) {
@@ -83,6 +76,24 @@ export function statusStrategyOf({ struct }: KindShape, behaviour: Behaviour): S
     },
   };
 }
+
+function withGeneration({ metadata }: KubeObject, generation: number | undefined): unknown {
+  if (metadata?.generation === generation) return metadata;
+  const { generation: _, ...rest } = metadata ?? {};
+  return generation === undefined ? rest : { ...rest, generation };
+}
+
+/** One more than before when anything that counts has changed. */
+function nextGeneration(draft: Draft, old: KubeObject, paths: readonly string[] | undefined): number | undefined {
+  const before = old.metadata.generation;
+  const changed = paths?.some((path) => !deepEqual(valueAt(draft, path), valueAt(partsOf(old), path)));
+  return changed ? (before ?? 0) + 1 : before;
+}
+
+const valueAt = (object: Draft, path: string): unknown => {
+  const fields = path.split(".");
+  return descend(object, ...fields.slice(0, -1))?.[fields.at(-1) ?? ""];
+};
 
 const statusPathFields = new Set(["kind", "apiVersion", "metadata", "status"]);
 

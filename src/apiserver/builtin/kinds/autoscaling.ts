@@ -1,7 +1,7 @@
 import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
-import { toHpaV2 } from "../convert-hpa.ts";
-import { child, type Draft, descend, fill, items, numeral, text } from "../draft.ts";
+import { toHpaV1, toHpaV2 } from "../convert-hpa.ts";
+import { child, type Draft, descend, fill, finished, items, numeral, partsOf, text } from "../draft.ts";
 
 /** HorizontalPodAutoscaler in both of its versions. */
 
@@ -36,6 +36,12 @@ export const autoscalerV1: Behaviour = {
     const spec = child(draft, "spec") ?? {};
     fill(spec, "minReplicas", 1);
     fill(spec, "targetCPUUtilizationPercentage", defaultCpuPercent);
+  },
+  storedAs: {
+    group: "autoscaling",
+    plural: "horizontalpodautoscalers",
+    toStored: (object) => finished(toHpaV2(partsOf(object))),
+    fromStored: (object) => finished(toHpaV1(partsOf(object))),
   },
   columns: columnsFor(toHpaV2),
 };

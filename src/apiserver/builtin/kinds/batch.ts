@@ -13,10 +13,15 @@ export const job: Behaviour = {
   selectableFields: ["status.successful"],
   fieldValues: { "status.successful": (object) => String(numeral(child(object, "status"), "succeeded") ?? 0) },
   fill(draft) {
-    fillJobSpec(child(draft, "spec") ?? {});
+    const spec = child(draft, "spec") ?? {};
+    fillJobSpec(spec);
+    // A new job gets its labels together with its selector, below.
+    if (child(spec, "selector")) labelsFromTemplate(draft);
+  },
+  prepareCreate(draft) {
+    generateSelector(draft);
     labelsFromTemplate(draft);
   },
-  prepareCreate: generateSelector,
   columns: [
     nameColumn,
     column("Status", statusOf),

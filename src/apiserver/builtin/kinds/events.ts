@@ -1,7 +1,7 @@
 import type { Behaviour } from "../behaviour.ts";
 import { ageOf, column, wide } from "../columns.ts";
-import { toCoreEvent } from "../convert-event.ts";
-import { child, type Draft, numeral, text } from "../draft.ts";
+import { toCoreEvent, toModernEvent } from "../convert-event.ts";
+import { child, type Draft, finished, numeral, partsOf, text } from "../draft.ts";
 
 /** Event, in its old and its new group: one kind of stored object in two spellings. */
 
@@ -63,6 +63,12 @@ export const coreEvent: Behaviour = {
 export const newEvent: Behaviour = {
   allowCreateOnUpdate: true,
   selectableFields: [...involved.map((field) => `regarding.${field}`), "reason", "reportingController", "type"],
+  storedAs: {
+    group: "",
+    plural: "events",
+    toStored: (object) => finished(toCoreEvent(partsOf(object))),
+    fromStored: (object) => finished(toModernEvent(partsOf(object))),
+  },
   columns: columnsFor(toCoreEvent),
 };
 

@@ -22,7 +22,7 @@ export const pod: Behaviour = {
     const gated = items(spec, "schedulingGates").length > 0;
     draft["status"] = {
       phase: "Pending",
-      ...(gated && { conditions: [gatedCondition] }),
+      ...(gated && { conditions: [gatedCondition(text(child(draft, "metadata"), "creationTimestamp"))] }),
       qosClass: qosClass(spec),
     };
   },
@@ -37,14 +37,14 @@ export const pod: Behaviour = {
   columns: podColumns,
 };
 
-const gatedCondition = {
+const gatedCondition = (since: string): Draft => ({
   type: "PodScheduled",
   status: "False",
   lastProbeTime: null,
-  lastTransitionTime: null,
+  lastTransitionTime: since === "" ? null : since,
   reason: "SchedulingGated",
   message: "Scheduling is blocked due to non-empty scheduling gates",
-} as const;
+});
 
 const withoutUndefined = (draft: Draft): Draft =>
   Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined));

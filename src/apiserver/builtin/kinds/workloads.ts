@@ -1,6 +1,7 @@
+import { deepEqual } from "../../../kube/equality.ts";
 import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
-import { child, type Draft, descend, fill, fillEmpty, items, numeral, text } from "../draft.ts";
+import { child, type Draft, descend, ensure, fill, fillEmpty, items, numeral, text } from "../draft.ts";
 import { labelsOrNone, selectorText } from "../selector-text.ts";
 import { containerColumns, selectorColumn } from "./template-columns.ts";
 
@@ -82,7 +83,6 @@ export const statefulSet: Behaviour = {
     const rolling = child(update, "rollingUpdate");
     if (text(update, "type") === "RollingUpdate" && rolling) {
       fill(rolling, "partition", 0);
-      fill(rolling, "maxUnavailable", 1);
     }
     for (const claim of items(spec, "volumeClaimTemplates")) {
       claim["apiVersion"] = "v1";
@@ -103,8 +103,20 @@ export const statefulSet: Behaviour = {
   ],
 };
 
+const templateGeneration = "deprecated.daemonset.template.generation";
+
+const templateGenerationOf = (object: Draft): number =>
+  Number.parseInt(text(descend(object, "metadata", "annotations"), templateGeneration), 10) || 0;
+
 export const daemonSet: Behaviour = {
   generationPaths: ["spec"],
+  prepareCreate(draft) {
+    setTemplateGeneration(draft, Math.max(templateGenerationOf(draft), 1));
+  },
+  prepareUpdate(draft, old) {
+    const changed = !deepEqual(descend(draft, "spec", "template"), descend(old, "spec", "template"));
+    setTemplateGeneration(draft, templateGenerationOf(old) + (changed ? 1 : 0));
+  },
   fill(draft) {
     const spec = child(draft, "spec") ?? {};
     const update = child(spec, "updateStrategy") ?? {};
@@ -130,6 +142,11 @@ export const daemonSet: Behaviour = {
     selectorColumn(["spec"]),
   ],
 };
+
+/** An annotation that old clients still read; it counts the changes of the template. */
+function setTemplateGeneration(draft: Draft, value: number): void {
+  ensure(ensure(draft, "metadata"), "annotations")[templateGeneration] = String(value);
+}
 
 export const controllerRevision: Behaviour = {
   columns: [

@@ -1,0 +1,142 @@
+// For tests: runs an object through our strategies and brings it and the real server's answer into one comparable form.
+import type { RecordedTable } from "../../../scripts/generate-builtin/record.ts";
+import { formatFieldErrors } from "../../kube/field-error.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import { admitNew } from "./admission.ts";
+import { decodeBuiltin } from "./decode-builtin.ts";
+import { type BuiltinResource, builtinResources } from "./resources.ts";
+import { allocateService } from "./service-allocation.ts";
+
+type Json = { readonly [field: string]: unknown };
+
+export interface Compared {
+  readonly ours: unknown;
+  readonly theirs: unknown;
+}
+
+const uid = "00000000-0000-4000-8000-000000000000";
+const creationTimestamp = "2026-01-01T00:00:00Z";
+
+export function compareCreate(given: Json, status: number, answer: Json): Compared {
+  const resource = resourceOf(given);
+  const shaped = decodeBuiltin(String(given["apiVersion"]), String(given["kind"]), given);
+  if (shaped?.kind !== "Shaped") return { ours: shaped?.message, theirs: answer["message"] };
+  const defaulted = resource.strategy.default(shaped.object);
+  const stamped = { ...defaulted, metadata: stamp(defaulted, resource) };
+  const prepared = resource.strategy.prepareForCreate(stamped);
+  const admitted = admitNew(prepared, lookups);
+  if (admitted.kind === "Forbidden") return { ours: admitted.message, theirs: answer["message"] };
+  const object = resource.kind === "Service" ? allocateLike(admitted.object, answer) : admitted.object;
+  const errors = resource.strategy.validate(object);
+  if (status >= 300 || errors.length > 0) return { ours: refusal(resource, object, errors), theirs: answer["message"] };
+  const seen = throughStorage(resource, object);
+  return { ours: comparable(seen), theirs: comparable(answer) };
+}
+
+export function compareUpdate(created: Json, given: Json, status: number, answer: Json): Compared {
+  const resource = resourceOf(created);
+  const old = created as unknown as KubeObject;
+  const shaped = decodeBuiltin(String(given["apiVersion"]), String(given["kind"]), given);
+  if (shaped?.kind !== "Shaped") return { ours: shaped?.message, theirs: answer["message"] };
+  const prepared = resource.strategy.prepareForUpdate(resource.strategy.default(shaped.object), old);
+  const object = resource.kind === "Service" ? allocateLike(prepared, answer, old) : prepared;
+  const errors = resource.strategy.validateUpdate(object, old);
+  if (status >= 300 || errors.length > 0) return { ours: refusal(resource, object, errors), theirs: answer["message"] };
+  return { ours: sorted(object), theirs: sorted(answer) };
+}
+
+export function compareTable({ object, now, columns, cells }: RecordedTable): Compared {
+  const resource = resourceOf(object);
+  const time = new Date(now);
+  return {
+    ours: {
+      columns: resource.columns.map(({ name, type, format = "", priority }) => ({ name, type, format, priority })),
+      cells: resource.columns.map((column) => column.cell(object as unknown as KubeObject, time)).map(withoutSeconds),
+    },
+    theirs: { columns, cells: cells.map(withoutSeconds) },
+  };
+}
+
+/** The clocks of two machines may be a second apart; what is older is compared to the letter. */
+const withoutSeconds = (cell: unknown): unknown =>
+  typeof cell === "string" ? cell.replace(/^[0-9]s$/, "just now") : cell;
+
+function resourceOf(object: Json): BuiltinResource {
+  const found = builtinResources().find(
+    ({ group, version, kind }) =>
+      kind === object["kind"] && (group === "" ? version : `${group}/${version}`) === object["apiVersion"],
+  );
+  if (!found) throw new Error(`${object["apiVersion"]} ${object["kind"]} is not built in`);
+  return found;
+}
+
+function stamp({ metadata }: KubeObject, { namespaced }: BuiltinResource): KubeObject["metadata"] {
+  return {
+    ...metadata,
+    name: metadata.name ?? "",
+    ...(namespaced && { namespace: metadata.namespace ?? "default" }),
+    uid,
+    creationTimestamp,
+  };
+}
+
+const lookups = {
+  priorityClasses: () => [],
+  storageClasses: () => [],
+  serviceAccount: (namespace: string, name: string) => ({
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { namespace, name },
+  }),
+  suffix: () => "xxxxx",
+};
+
+function allocateLike(service: KubeObject, answer: Json, old?: KubeObject): KubeObject {
+  const spec = answer["spec"] as { clusterIP?: string; ports?: readonly { nodePort?: number }[] } | undefined;
+  const ports = (spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0);
+  return allocateService(service, old, {
+    clusterIp: () => spec?.clusterIP ?? "10.0.0.99",
+    nodePort: () => ports.shift() ?? 0,
+  });
+}
+
+function throughStorage({ storedAs }: BuiltinResource, object: KubeObject): KubeObject {
+  return storedAs ? storedAs.fromStored(storedAs.toStored(object)) : object;
+}
+
+function refusal(
+  { group, kind }: BuiltinResource,
+  object: KubeObject,
+  errors: Parameters<typeof formatFieldErrors>[0],
+): string {
+  if (errors.length === 0) return "accepted";
+  const qualified = group === "" ? kind : `${kind}.${group}`;
+  return `${qualified} "${object.metadata?.name ?? ""}" is invalid: ${formatFieldErrors(errors).message}`;
+}
+
+/** What differs between any two runs is made the same. */
+function comparable(object: unknown): unknown {
+  const text = JSON.stringify(sorted(object));
+  const metadata = (object as KubeObject).metadata;
+  const own = metadata.uid ?? uid;
+  const parsed = JSON.parse(
+    text
+      .replaceAll(own, uid)
+      .replaceAll(String(metadata.creationTimestamp), creationTimestamp)
+      .replace(/kube-api-access-\w{5}/g, "kube-api-access-xxxxx"),
+  ) as {
+    metadata: Record<string, unknown>;
+  };
+  return { ...parsed, metadata: { ...parsed.metadata, uid, creationTimestamp } };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([key, member]) => [key, sorted(member)]),
+  );
+}

@@ -1,0 +1,52 @@
+import type { KubeObject } from "../../kube/object.ts";
+import { child, type Draft, draftOf, ensure, finished, items, numeral, partsOf, strings, text } from "./draft.ts";
+
+/** Who hands out addresses and ports. Each call answers one that nobody else has, or throws when none is left. */
+export interface ServiceAllocator {
+  clusterIp(): string;
+  nodePort(): number;
+}
+
+/**
+ * Gives a service the addresses and ports that it needs and does not have; those that it names itself stay. On an update,
+ * what the old object had is kept where the new one says nothing.
+ */
+export function allocateService(
+  service: KubeObject,
+  old: KubeObject | undefined,
+  allocator: ServiceAllocator,
+): KubeObject {
+  const draft = draftOf(service);
+  const spec = ensure(draft, "spec");
+  const before = old && child(partsOf(old), "spec");
+  if (text(spec, "type") === "ExternalName") return finished(draft);
+  allocateAddress(spec, before, allocator);
+  if (needsNodePorts(spec)) allocateNodePorts(spec, before, allocator);
+  return finished(draft);
+}
+
+function allocateAddress(spec: Draft, before: Draft | undefined, allocator: ServiceAllocator): void {
+  const keeps = before && text(before, "type") !== "ExternalName";
+  const named = strings(spec, "clusterIPs")[0] || text(spec, "clusterIP");
+  const address = named || (keeps ? text(before, "clusterIP") : "") || allocator.clusterIp();
+  spec["clusterIP"] = address;
+  if (strings(spec, "clusterIPs").length === 0) spec["clusterIPs"] = keeps && !named ? before["clusterIPs"] : [address];
+  spec["ipFamilies"] ??= (keeps ? before["ipFamilies"] : undefined) ?? [familyOf(address)];
+  spec["ipFamilyPolicy"] ??= (keeps ? before["ipFamilyPolicy"] : undefined) ?? "SingleStack";
+}
+
+const familyOf = (address: string): string => (address.includes(":") ? "IPv6" : "IPv4");
+
+function needsNodePorts(spec: Draft): boolean {
+  const type = text(spec, "type");
+  return type === "NodePort" || (type === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false);
+}
+
+function allocateNodePorts(spec: Draft, before: Draft | undefined, allocator: ServiceAllocator): void {
+  const known = items(before, "ports");
+  for (const port of items(spec, "ports")) {
+    if ((numeral(port, "nodePort") ?? 0) !== 0) continue;
+    const same = known.find((other) => other["port"] === port["port"] && other["protocol"] === port["protocol"]);
+    port["nodePort"] = (numeral(same, "nodePort") ?? 0) || allocator.nodePort();
+  }
+}
