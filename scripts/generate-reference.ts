@@ -49,9 +49,9 @@ function kindPage(kind: Kind): string {
         ],
       ],
     ),
-    ...section("Spec", spec, "spec", kind.schema),
-    ...section("Status", status, "status", kind.schema),
-    ...Object.entries(others).flatMap(([name, schema]) => section(name, schema, name, kind.schema)),
+    ...section("Spec", spec, "spec"),
+    ...section("Status", status, "status"),
+    ...Object.entries(others).flatMap(([name, schema]) => section(name, schema, name)),
     ...rulesSection(kind),
     ...conditionsSection(kind),
     ...columnsSection(kind),
@@ -63,15 +63,10 @@ function withoutHeader(schema: Schema): Readonly<Record<string, Schema>> {
   return rest;
 }
 
-function section(title: string, schema: Schema | undefined, path: string, parent: Schema): readonly string[] {
+function section(title: string, schema: Schema | undefined, path: string): readonly string[] {
   if (schema === undefined) return [];
-  const required = parent.required?.includes(path) ? "" : " Written by the controllers.";
-  const rows = fieldRows(schema, path);
-  return [
-    `## ${title}`,
-    `${schema.description ?? ""}${title === "Status" ? required : ""}`,
-    table(["Field", "Type", "Required", "Default", "Description"], rows),
-  ];
+  const head = ["Field", "Type", "Required", "Default", "Description"];
+  return [`## ${title}`, schema.description ?? "", table(head, fieldRows(schema, path))];
 }
 
 function fieldRows(schema: Schema, path: string): readonly (readonly string[])[] {

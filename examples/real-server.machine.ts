@@ -1,0 +1,222 @@
+/**
+ * Asks a real kube-apiserver about our CustomResourceDefinitions: it must take them all, accept what must be accepted and
+ * refuse what must be refused, naming the same field. Needs the etcd and kube-apiserver that REAL_CLUSTER_DIR holds.
+ */
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { customResourceDefinitions } from "../src/api/crds.ts";
+import { acceptedCases, manifest, refusedCases } from "../src/api/manifest-cases.ts";
+
+const clusterFolder = process.env["REAL_CLUSTER_DIR"] ?? join(homedir(), ".cache/real-cluster");
+const binaries = globSync(join(clusterFolder, "bin-*")).sort().at(-1) ?? "";
+const missing = ["etcd", "kube-apiserver"].some((name) => !existsSync(join(binaries, name)));
+const startUpMs = 60_000;
+
+interface Answer {
+  readonly code: number;
+  readonly body: { readonly [key: string]: unknown };
+}
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly status?: unknown;
+}
+
+describe("a real kube-apiserver", { skip: missing && "no etcd and kube-apiserver here" }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "capstan-api-"));
+  const stops: (() => void)[] = [];
+  let port = 0;
+
+  const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const call = request(
+        {
+          host: "127.0.0.1",
+          port,
+          method,
+          path,
+          ca: readFileSync(join(folder, "server.crt")),
+          headers: { authorization: "Bearer admin-token", "content-type": "application/json" },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("end", () => {
+            const text = Buffer.concat(chunks).toString();
+            const body = text.startsWith("{") ? JSON.parse(text) : { message: text };
+            resolve({ code: response.statusCode ?? 0, body });
+          });
+        },
+      );
+      call.on("error", reject);
+      call.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+
+  before(async () => {
+    const [client, peer, secure] = await Promise.all([freePort(), freePort(), freePort()]);
+    port = secure;
+    const openssl = (...args: string[]): unknown => execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
+    openssl(
+      "req",
+      "-x509",
+      "-newkey",
+      "rsa:2048",
+      "-nodes",
+      "-keyout",
+      "server.key",
+      "-out",
+      "server.crt",
+      "-days",
+      "2",
+      "-subj",
+      "/CN=localhost",
+      "-addext",
+      "subjectAltName=IP:127.0.0.1",
+    );
+    openssl("genrsa", "-out", "sa.key", "2048");
+    writeFileSync(join(folder, "tokens.csv"), "admin-token,admin,admin,system:masters\n");
+    const start = (name: string, args: readonly string[]): void => {
+      const child = spawn(join(binaries, name), args, { cwd: folder, stdio: "ignore" });
+      stops.unshift(() => child.kill("SIGKILL"));
+    };
+    const etcd = `http://127.0.0.1:${client}`;
+    start("etcd", [
+      "--data-dir=etcd",
+      `--listen-client-urls=${etcd}`,
+      `--advertise-client-urls=${etcd}`,
+      `--listen-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-cluster=default=http://127.0.0.1:${peer}`,
+    ]);
+    start("kube-apiserver", [
+      `--etcd-servers=${etcd}`,
+      `--secure-port=${secure}`,
+      "--bind-address=127.0.0.1",
+      "--tls-cert-file=server.crt",
+      "--tls-private-key-file=server.key",
+      "--service-account-key-file=sa.key",
+      "--service-account-signing-key-file=sa.key",
+      "--service-account-issuer=https://kubernetes.default.svc",
+      "--token-auth-file=tokens.csv",
+      "--authorization-mode=RBAC",
+      "--service-cluster-ip-range=10.0.0.0/24",
+    ]);
+    await eventually("the server to be ready", async () => (await ask("GET", "/readyz")).code === 200);
+    await eventually(
+      "the default namespace",
+      async () => (await ask("GET", "/api/v1/namespaces/default")).code === 200,
+    );
+  });
+  after(() => {
+    for (const stop of stops) stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  });
+
+  test("takes every CustomResourceDefinition and serves its kind", async () => {
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    for (const definition of customResourceDefinitions) {
+      const answer = await ask("POST", path, definition);
+      assert.equal(answer.code, 201, JSON.stringify(answer.body));
+    }
+    for (const { metadata, spec } of customResourceDefinitions) {
+      await eventually(`${metadata.name} to be served`, async () => {
+        const { body } = await ask("GET", `${path}/${metadata.name}`);
+        const conditions = (body["status"] as { conditions?: { type: string; status: string }[] }).conditions ?? [];
+        const wrong = conditions.find(({ type, status }) => type === "NonStructuralSchema" && status === "True");
+        assert.equal(wrong, undefined, JSON.stringify(wrong));
+        const served = await ask("GET", `/apis/${spec.group}/${spec.versions[0]?.name}/${spec.names.plural}`);
+        return served.code === 200;
+      });
+    }
+  });
+
+  test("accepts what must be accepted, status included, without dropping a field", async () => {
+    for (const [index, { name, kind, spec, status }] of acceptedCases.entries()) {
+      const object = manifest(kind, `accepted-${index}`, spec);
+      const created = await ask("POST", `${pathOf(object)}?fieldValidation=Strict`, object);
+      assert.equal(created.code, 201, `${name}: ${created.body["message"]}`);
+      if (status === undefined) continue;
+      const path = `${pathOf(object)}/accepted-${index}/status?fieldValidation=Strict`;
+      const written = await ask("PUT", path, { ...created.body, status });
+      assert.equal(written.code, 200, `${name}: ${written.body["message"]}`);
+    }
+  });
+
+  test("refuses what must be refused and names the field", async () => {
+    for (const [index, { name, kind, spec, before, field, says }] of refusedCases.entries()) {
+      const object = manifest(kind, `refused-${index}`, before ?? spec);
+      const first = await ask("POST", pathOf(object), object);
+      if (before) assert.equal(first.code, 201, `${name}: ${first.body["message"]}`);
+      const answer = before ? await ask("PUT", `${pathOf(object)}/refused-${index}`, { ...first.body, spec }) : first;
+      assert.equal(answer.code, 422, `${kind.kind}: ${name}: answered ${answer.code}`);
+      const details = answer.body["details"] as { causes?: { field: string; message: string }[] };
+      const causes = details.causes?.filter((cause) => cause.field === field) ?? [];
+      assert.ok(
+        causes.some((cause) => `${cause.message}`.includes(says)),
+        `${kind.kind}: ${name}: ${answer.body["message"]}`,
+      );
+    }
+  });
+
+  test("accepts every example manifest", async () => {
+    const manifests = globSync("*/**/*.yaml", { cwd: import.meta.dirname })
+      .sort()
+      .flatMap((file) => parseAllDocuments(readFileSync(join(import.meta.dirname, file), "utf8")))
+      .map((document) => document.toJS() as Manifest)
+      .sort((left, right) => Number(right.kind === "Namespace") - Number(left.kind === "Namespace"));
+    await ask("POST", "/api/v1/namespaces", { metadata: { name: "capstan-system" } });
+    for (const object of manifests) {
+      const answer = await ask("POST", `${pathOf(object)}?fieldValidation=Strict`, object);
+      const known = answer.code === 409;
+      assert.ok(answer.code === 201 || known, `${object.kind} ${object.metadata.name}: ${answer.body["message"]}`);
+    }
+  });
+});
+
+const plurals = new Map(
+  customResourceDefinitions.map(({ spec }) => [
+    `${spec.group}/${spec.versions[0]?.name}/${spec.names.kind}`,
+    spec.names.plural,
+  ]),
+);
+
+function pathOf({ apiVersion, kind, metadata }: Manifest): string {
+  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const plural = plurals.get(`${apiVersion}/${kind}`) ?? `${kind.toLowerCase()}s`;
+  const clusterWide = ["Namespace", "CapabilityDefinition"].includes(kind);
+  return clusterWide ? `${root}/${plural}` : `${root}/namespaces/${metadata.namespace ?? "default"}/${plural}`;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function eventually(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + startUpMs;
+  for (;;) {
+    if (await isTrue().catch((error: unknown) => rethrowAssertion(error))) return;
+    if (Date.now() > deadline) throw new Error(`waited ${startUpMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** A server that is not there yet refuses connections; that is only a reason to ask again. */
+function rethrowAssertion(error: unknown): false {
+  if (error instanceof assert.AssertionError) throw error;
+  return false;
+}
