@@ -3,6 +3,8 @@ import { customResourceDefinitions } from "./api/crds.ts";
 import { startApiServer } from "./apiserver/start.ts";
 import type { Client } from "./client/client.ts";
 import { createClient } from "./client/create-client.ts";
+import { bindingEndpoints } from "./controllers/binding-endpoints/controller.ts";
+import { endpointConfig } from "./controllers/binding-endpoints/endpoint-config.ts";
 import { capabilityResolver } from "./controllers/capability-resolver/controller.ts";
 import { gameStatus } from "./controllers/capability-resolver/game-status.ts";
 import { moduleStatus } from "./controllers/capability-resolver/module-status.ts";
@@ -13,6 +15,7 @@ import type { HttpHandler } from "./http/message.ts";
 import { textReply } from "./http/reply.ts";
 import { listen } from "./http/server.ts";
 import type { KubeObject } from "./kube/object.ts";
+import type { Controller } from "./runtime/controller.ts";
 import type { Logger } from "./runtime/log.ts";
 import { createManager, type Manager } from "./runtime/manager.ts";
 import { MetricsRegistry, metricsContentType } from "./runtime/metrics.ts";
@@ -44,7 +47,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const metrics = new MetricsRegistry();
   const client = createClient({ env, transport: signedIn(server.handle, server.adminToken), fieldManager: "capstan" });
   const manager = createManager({ env, client, log, metrics });
-  for (const controller of [capabilityResolver(metrics), gameStatus, moduleStatus()]) manager.add(controller);
+  for (const controller of controllers(metrics)) manager.add(controller);
   const sessions = createSessions(env);
   const dashboard = createDashboard({ assets: options.assets, sessions, api: server.handle });
   try {
@@ -103,3 +106,11 @@ async function applyObjects(client: Client, objects: readonly KubeObject[]): Pro
     await client.apply(kind, object, { fieldManager: "capstan-demo", force: true });
   }
 }
+
+const controllers = (metrics: MetricsRegistry): readonly Controller[] => [
+  capabilityResolver(metrics),
+  gameStatus,
+  moduleStatus(),
+  bindingEndpoints({ registryNamespace: "capstan-system" }),
+  endpointConfig,
+];

@@ -5,6 +5,7 @@ import type { ModuleManifest, Provided, Requirement } from "../../api/module-man
 import { compareSemVer, parseSemVer } from "../../versions/semver.ts";
 import { parseConstraint, satisfies } from "../../versions/semver-constraint.ts";
 import { game, manifest, provides, requires } from "./example-world.ts";
+import { remedyOf } from "./remedy.ts";
 import { type Resolution, resolveGame } from "./resolution.ts";
 
 /** One requirement against some providers; the answer is what is bound, or why nothing is. */
@@ -117,6 +118,41 @@ for (const { name, need, offers, bound, why } of cases) {
     else assert.equal(objections, "");
   });
 }
+
+test("the remedy of an unresolved requirement is the smallest change that satisfies it", () => {
+  const remedies: readonly (readonly [need: Requirement, offers: readonly Provided[], remedy: RegExp])[] = [
+    [requires("time.source"), [], /^add a module to the game that provides time\.source in scope world$/],
+    [
+      requires("time.source", "^2"),
+      [provides("time.source", "1.4.0")],
+      /accept 1\.4\.0 in consumer spec\.requires\[0\]\.versionConstraint \("\^2 \|\| 1\.4\.0"\)/,
+    ],
+    [
+      requires("time.source", "^2", { scope: "session" }),
+      [provides("time.source", "3.0.0"), provides("time.source", "1.0.0", { scope: "session" })],
+      /^let p provide a version that satisfies \^2, or accept 1\.0\.0/,
+    ],
+    [requires("time.source", "*", { multiplicity: "many" }), [provides("time.source")], /with multiplicity many/],
+    [requires("time.source", "x.y"), [provides("time.source")], /write a version constraint such as/],
+  ];
+  for (const [need, offers, remedy] of remedies) {
+    const [resolved] = resolve({ p: offers }, { consumer: [need] }).requirements;
+    assert.ok(resolved);
+    assert.match(remedyOf(resolved) ?? "", remedy);
+  }
+});
+
+test("following a version remedy satisfies the requirement", () => {
+  const need = requires("time.source", "^2");
+  const [resolved] = resolve({ p: [provides("time.source", "1.4.0")] }, { consumer: [need] }).requirements;
+  assert.ok(resolved);
+  const advised = /\("(.*)"\)/.exec(remedyOf(resolved) ?? "")?.[1] ?? "";
+  const [after] = resolve(
+    { p: [provides("time.source", "1.4.0")] },
+    { consumer: [{ ...need, versionConstraint: advised }] },
+  ).requirements;
+  assert.equal(after?.outcome.kind, "Bound");
+});
 
 test("one capability in two scopes gives two requirements with their own providers", () => {
   const needs = [requires("time.source"), requires("time.source", "*", { scope: "session" })];

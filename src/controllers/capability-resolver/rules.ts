@@ -26,6 +26,11 @@ export function objectionTo(requirement: Requirement, candidate: Candidate): Obj
   return undefined;
 }
 
+/** Every rule's objection, for those who want to know how far a candidate is from fitting. */
+export function allObjectionsTo(requirement: Requirement, candidate: Candidate): readonly Objection[] {
+  return rules.flatMap((rule) => rule(requirement, candidate) ?? []);
+}
+
 const matchesScope: Rule = ({ scope }, { provision }) =>
   provision.scope === scope ? undefined : { rule: "scope", sentence: `offers scope ${provision.scope}, not ${scope}` };
 

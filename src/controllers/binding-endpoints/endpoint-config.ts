@@ -1,0 +1,126 @@
+import { ConfigMap } from "../../api/builtin/configuration.ts";
+import { CapabilityBinding } from "../../api/capability-binding.ts";
+import { ModuleManifest } from "../../api/module-manifest.ts";
+import { WorldInstance } from "../../api/world-instance.ts";
+import { safeLabelValue, safeName } from "../../kube/names.ts";
+import type { ObjectKey } from "../../kube/object.ts";
+import { controllerReference } from "../../kube/owner-reference.ts";
+import { type Controller, defineController, index, watch } from "../../runtime/controller.ts";
+import { allow } from "../../runtime/permission.ts";
+import { annotationsChanged, deletionChanged, resourceVersionChanged } from "../../runtime/predicates.ts";
+import type { Read } from "../../runtime/read.ts";
+
+/** A module that carries this annotation with the value `configmap` gets its endpoints as a ConfigMap for each world. */
+export const endpointsAnnotation = "capstan.dev/endpoints";
+const controllerName = "endpoint-config";
+
+/** Writes for each world and each consumer that asks for it where the consumer's providers are, made for `envFrom`. */
+export const endpointConfig: Controller = defineController({
+  name: controllerName,
+  reconciles: WorldInstance,
+  predicates: [deletionChanged],
+  owns: [ConfigMap],
+  watches: [
+    watch(CapabilityBinding, { map: worldOf, predicates: [resourceVersionChanged] }),
+    watch(ModuleManifest, { map: worldsOf, predicates: [annotationsChanged] }),
+  ],
+  indexes: [
+    index(CapabilityBinding, "world", ({ metadata, spec }) =>
+      spec.worldRef ? [`${metadata.namespace}/${spec.worldRef.name}`] : [],
+    ),
+    index(CapabilityBinding, "consumer", ({ metadata, spec }) => [
+      `${metadata.namespace}/${spec.consumer.moduleManifestName}`,
+    ]),
+  ],
+  permissions: [allow(ConfigMap, ["create", "patch", "delete"])],
+  observe: (world, { read }) => {
+    const { namespace = "", name } = world.metadata;
+    const bindings = read.byIndex(CapabilityBinding, "world", `${namespace}/${name}`);
+    const asks = (consumer: string): boolean =>
+      read.get(ModuleManifest, { namespace, name: consumer })?.metadata.annotations?.[endpointsAnnotation] ===
+      "configmap";
+    const consumers = [...new Set(bindings.map(({ spec }) => spec.consumer.moduleManifestName))].filter(asks).sort();
+    return { world, bindings, consumers, existing: read.owned(ConfigMap, world) };
+  },
+  evaluate: planConfigs,
+  async act({ apply, remove }, { write, log }) {
+    for (const config of apply) {
+      const answer = await write.apply(ConfigMap, config, { force: true });
+      if (!answer.ok)
+        log.warn("the endpoints of a module could not be written", {
+          configMap: config.metadata.name,
+          message: answer.message,
+        });
+    }
+    for (const config of remove) await write.delete(ConfigMap, config);
+  },
+  reduce: () => ({}),
+});
+
+interface Snapshot {
+  readonly world: WorldInstance;
+  readonly bindings: readonly CapabilityBinding[];
+  readonly consumers: readonly string[];
+  readonly existing: readonly ConfigMap[];
+}
+
+interface ConfigPlan {
+  readonly apply: readonly (Pick<ConfigMap, "data"> & { readonly metadata: ReturnType<typeof metadataOf> })[];
+  readonly remove: readonly ConfigMap[];
+}
+
+export function planConfigs({ world, bindings, consumers, existing }: Snapshot): ConfigPlan {
+  const apply = consumers.map((consumer) => ({
+    metadata: metadataOf(world, consumer),
+    data: variablesOf(bindings.filter(({ spec }) => spec.consumer.moduleManifestName === consumer)),
+  }));
+  const names = new Set(apply.map(({ metadata }) => metadata.name));
+  const isOurs = ({ metadata }: ConfigMap): boolean => metadata.labels?.["capstan.dev/controller"] === controllerName;
+  return { apply, remove: existing.filter((config) => isOurs(config) && !names.has(config.metadata.name)) };
+}
+
+/**
+ * `ANVIL_CAPABILITY_<CAPABILITY>_<SCOPE>_ENDPOINT`, `_HOST` and `_PORT`, and the same without the scope where the consumer
+ * has the capability in one scope only. Several providers are joined by commas.
+ */
+export function variablesOf(bindings: readonly CapabilityBinding[]): Readonly<Record<string, string>> {
+  const data: Record<string, string> = {};
+  for (const ofCapability of Map.groupBy(bindings, ({ spec }) => spec.capabilityId).values()) {
+    const scopes = Map.groupBy(ofCapability, ({ spec }) => spec.scope);
+    for (const [scope, ofScope] of scopes) {
+      const endpoints = ofScope.flatMap(({ status }) => status?.resolvedEndpoint ?? []).sort();
+      if (endpoints.length === 0) continue;
+      const capability = `ANVIL_CAPABILITY_${variable(ofScope[0]?.spec.capabilityId ?? "")}`;
+      for (const prefix of [`${capability}_${variable(scope)}`, ...(scopes.size === 1 ? [capability] : [])]) {
+        data[`${prefix}_ENDPOINT`] = endpoints.join(",");
+        if (endpoints.length > 1) continue;
+        const colon = endpoints[0]?.lastIndexOf(":") ?? -1;
+        data[`${prefix}_HOST`] = endpoints[0]?.slice(0, colon) ?? "";
+        data[`${prefix}_PORT`] = endpoints[0]?.slice(colon + 1) ?? "";
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const variable = (text: string): string => text.toUpperCase().replace(/[^A-Z0-9]/g, "_");
+
+const metadataOf = (world: WorldInstance, consumer: string) => ({
+  name: safeName(`${world.metadata.name}-${consumer}-endpoints`),
+  namespace: world.metadata.namespace ?? "",
+  labels: {
+    "game.platform/world": safeLabelValue(world.metadata.name),
+    "game.platform/module": safeLabelValue(consumer),
+    "capstan.dev/controller": controllerName,
+    "app.kubernetes.io/managed-by": "capstan",
+  },
+  ownerReferences: [controllerReference(WorldInstance, world)],
+});
+
+function worldOf({ metadata, spec }: CapabilityBinding): readonly ObjectKey[] {
+  return spec.worldRef ? [{ namespace: metadata.namespace ?? "", name: spec.worldRef.name }] : [];
+}
+
+function worldsOf({ metadata }: ModuleManifest, read: Read): readonly ObjectKey[] {
+  return read.byIndex(CapabilityBinding, "consumer", `${metadata.namespace}/${metadata.name}`).flatMap(worldOf);
+}
