@@ -1,12 +1,12 @@
 import { ApiError, isGone, isKindMissing } from "../client/api-error.ts";
 import type { Client, WatchEvent } from "../client/client.ts";
-import { MalformedAnswerError } from "../client/connection-error.ts";
+import { ConnectionError, MalformedAnswerError } from "../client/connection-error.ts";
 import { type Env, sleep } from "../env/env.ts";
 import type { KindRef } from "../kube/kind.ts";
 import type { KubeList, KubeObject } from "../kube/object.ts";
 import { type BackoffOptions, backoffMs } from "./backoff.ts";
 import { compareVersions, isOlder, laterVersion } from "./resource-version.ts";
-import { type OpenWatch, openWatch } from "./watch-stream.ts";
+import { type OpenWatch, openWatch, WatchIdle } from "./watch-stream.ts";
 
 /**
  * Follows one collection for ever. It keeps no objects: it tells a sink what the server said, in the server's order.
@@ -128,6 +128,9 @@ export class Watcher<T extends KubeObject> {
   async #nextInitialEvent(state: Streaming<T>): Promise<State<T>> {
     const next = await state.stream.next();
     if (next === undefined) throw new WatchListIncomplete("the stream ended before k8s.io/initial-events-end");
+    if (this.#env.monotonicMs() - state.startedAtMs > maxInitialStreamMs) {
+      throw new WatchListIncomplete(`no k8s.io/initial-events-end within ${maxInitialStreamMs} ms`);
+    }
     this.#active("lastEventAtMs");
     switch (next.type) {
       case "ADDED":
@@ -431,6 +434,7 @@ const minStreamLifeMs = 1_000;
 const defaultIdleMs = 180_000;
 /** An event that was lost on the way leaves no trace in the protocol; a rare fresh list heals even that. */
 const defaultRelistMs = 3_600_000;
+const maxInitialStreamMs = 300_000;
 const maxWatchFailures = 5;
 const maxRegressions = 3;
 
