@@ -2,7 +2,7 @@
 import type { ListType, MapType, Type } from "./compile.ts";
 import { emptySet, type FieldSet, isEmpty } from "./field-set.ts";
 import { isEmptyMap, isList, isMap, type JsonMap, setField } from "./json-value.ts";
-import { fieldElementOf, itemElementIfAny, shapeOf, type TypedValue } from "./typed-value.ts";
+import { fieldElementOf, itemElementOrLost, shapeOf, type TypedValue } from "./typed-value.ts";
 
 export const removeItems = (typed: TypedValue, fields: FieldSet): TypedValue => ({
   type: typed.type,
@@ -53,8 +53,7 @@ function removeListItems(list: ListType, value: readonly unknown[], fields: Fiel
   const rest: unknown[] = [];
   let changed = false;
   for (const item of value) {
-    const element = itemElementIfAny(list, item);
-    const chosen = (element !== undefined && fields.children?.get(element)) || emptySet;
+    const chosen = fields.children?.get(itemElementOrLost(list, item)) ?? emptySet;
     if (chosen.own) {
       changed = true;
       continue;

@@ -3,7 +3,7 @@ import type { ListType, MapType, Type } from "./compile.ts";
 import { emptySet, type FieldSet, leaf } from "./field-set.ts";
 import { isEmptyMap, isList, isMap, type JsonMap } from "./json-value.ts";
 import type { PathElement } from "./path-element.ts";
-import { fieldElementOf, itemElementIfAny, shapeOf, type TypedValue } from "./typed-value.ts";
+import { fieldElementOf, itemElementOrLost, shapeOf, type TypedValue } from "./typed-value.ts";
 
 export function toFieldSet(typed: TypedValue): FieldSet {
   const { children } = walk(typed.type, typed.value);
@@ -48,8 +48,7 @@ function walkList(list: ListType, value: readonly unknown[]): FieldSet {
   if (value.length === 0) return emptySet;
   const children = new Map<PathElement, FieldSet>();
   for (const item of value) {
-    const element = itemElementIfAny(list, item);
-    if (element === undefined) continue;
+    const element = itemElementOrLost(list, item);
     if (children.has(element)) {
       // Items that share a key cannot be told apart, so they are owned together and nothing in them is.
       children.set(element, leaf);
@@ -58,5 +57,5 @@ function walkList(list: ListType, value: readonly unknown[]): FieldSet {
     const { children: inner } = walk(list.element, item);
     children.set(element, inner ? { own: true, children: inner } : leaf);
   }
-  return children.size > 0 ? { own: false, children } : emptySet;
+  return { own: false, children };
 }

@@ -45,10 +45,12 @@ export function itemElement(list: ListType, item: unknown): PathElement {
   return list.keys.length > 0 ? keyedItemElement(list, item) : setItemElement(item);
 }
 
-/** As `itemElement`, for values that are half taken apart: an item that has become null is not an item any more. */
-export function itemElementIfAny(list: ListType, item: unknown): PathElement | undefined {
-  return item === null || item === undefined ? undefined : itemElement(list, item);
-}
+/** Stands for an item that a removal has emptied: it is no item any more, but its list is not empty either. */
+export const lostItem: PathElement = "";
+
+/** As `itemElement`, for values that are half taken apart. */
+export const itemElementOrLost = (list: ListType, item: unknown): PathElement =>
+  item === null ? lostItem : itemElement(list, item);
 
 function keyedItemElement(list: ListType, item: unknown): PathElement {
   if (item === null) throw new ItemWithoutIdentity("associative list with keys may not have a null element");
