@@ -11,6 +11,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
+import { builtinKinds } from "../src/api/builtin/kinds.ts";
 import { customResourceDefinitions } from "../src/api/crds.ts";
 import { acceptedCases, manifest, refusedCases } from "../src/api/manifest-cases.ts";
 
@@ -162,6 +163,23 @@ describe("a real kube-apiserver", { skip: missing && "no etcd and kube-apiserver
       assert.ok(
         causes.some((cause) => `${cause.message}`.includes(says)),
         `${kind.kind}: ${name}: ${answer.body["message"]}`,
+      );
+    }
+  });
+
+  test("serves the built-in kinds under the names that we use", async () => {
+    for (const kind of builtinKinds) {
+      const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+      const resources = (await ask("GET", root)).body["resources"] as {
+        name: string;
+        kind: string;
+        namespaced: boolean;
+      }[];
+      const served = resources?.find(({ name }) => name === kind.plural);
+      assert.deepEqual(
+        { kind: served?.kind, namespaced: served?.namespaced },
+        { kind: kind.kind, namespaced: kind.namespaced },
+        `${root}/${kind.plural}`,
       );
     }
   });

@@ -123,9 +123,9 @@ export function defineKind<
 }
 
 const objectHeader: Readonly<Record<string, Schema>> = {
-  apiVersion: { type: "string" },
-  kind: { type: "string" },
-  metadata: { type: "object" },
+  apiVersion: { type: "string", description: "The API group and version that this object is written in." },
+  kind: { type: "string", description: "The kind of this object." },
+  metadata: { type: "object", description: "Name, namespace, labels, annotations and what else all objects have." },
 };
 
 export const apiVersionOf = (kind: Pick<KindRef, "group" | "version">): string =>
