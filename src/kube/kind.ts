@@ -122,10 +122,11 @@ export function defineKind<
   };
 }
 
+// Bare on purpose: a server refuses a definition that says anything more about metadata.
 const objectHeader: Readonly<Record<string, Schema>> = {
-  apiVersion: { type: "string", description: "The API group and version that this object is written in." },
-  kind: { type: "string", description: "The kind of this object." },
-  metadata: { type: "object", description: "Name, namespace, labels, annotations and what else all objects have." },
+  apiVersion: { type: "string" },
+  kind: { type: "string" },
+  metadata: { type: "object" },
 };
 
 export const apiVersionOf = (kind: Pick<KindRef, "group" | "version">): string =>
