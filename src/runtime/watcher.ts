@@ -248,8 +248,9 @@ export class Watcher<T extends KubeObject> {
   /** A server that refuses or never completes a streamed list is asked for pages from now on. */
   #giveUpWatchList(error: unknown): void {
     const code = error instanceof ApiError ? error.status : undefined;
-    if (error instanceof WatchListIncomplete || code === 400 || code === 422 || code === 500)
-      this.#useWatchList = false;
+    const silent = error instanceof WatchIdle || (error instanceof ConnectionError && error.reason === "Silent");
+    const unfinished = error instanceof WatchListIncomplete || silent;
+    if (unfinished || code === 400 || code === 422 || code === 500) this.#useWatchList = false;
   }
 
   /** A list that is older than what we have seen comes from a replica that lags; only if it persists is it the truth. */
