@@ -179,6 +179,9 @@ export const Plugin = defineKind({
         }),
       ),
       lastFetched: optional(dateTime({ description: "When versions were last fetched." })),
+      fetchedFrom: optional(
+        string({ description: "The source that the known versions came from, so that a changed source is noticed." }),
+      ),
       deletionProgress: optional(
         array(
           object({

@@ -6,6 +6,7 @@ import {
   boolean,
   dateTime,
   integer,
+  intOrString,
   map,
   object,
   oneOf,
@@ -40,7 +41,9 @@ const workflowDefinition = object(
     version: optional(string({ description: "The version of the workflow." })),
     steps: array(workflowStep, { description: "The steps.", keys: ["stepNumber"] }),
     dependencies: optional(
-      map(array(string()), { description: "The steps that each step waits for, by number; the same as dependsOn." }),
+      map(array(intOrString()), {
+        description: "The steps that each step waits for, by number; the same as dependsOn.",
+      }),
     ),
     aiRecommendations: optional(anyObject({ description: "What suggested the workflow. Not read." })),
   },
