@@ -1,4 +1,5 @@
 /** The built-in kinds of the embedded API: what the server needs to serve them. */
+export { type AdmissionLookups, type Admitted, admitNew } from "./admission.ts";
 export { decodeBuiltin, type ShapedBody } from "./decode-builtin.ts";
 export {
   builtinDefinitions,
@@ -7,5 +8,9 @@ export {
   definitionNameOf,
   type GroupVersionKind,
 } from "./definitions.ts";
+export { humanDuration } from "./human-duration.ts";
+export { labelName, type NameRule, pathSegmentName, subdomainName } from "./names.ts";
 export { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
+export { type DecodedProtobuf, decodeProtobuf, ProtobufError, type ProtobufProblem } from "./protobuf.ts";
 export { type BuiltinResource, builtinResources } from "./resources.ts";
+export { allocateService, type ServiceAllocator } from "./service-allocation.ts";
