@@ -1,6 +1,9 @@
 import type { Env } from "../env/env.ts";
 import type { HttpRequest } from "../http/message.ts";
 import type { Admission } from "./admission/admission.ts";
+import type { Authenticator } from "./auth/authenticate.ts";
+import type { TokenSigner } from "./auth/jwt.ts";
+import type { RbacAuthorizer } from "./auth/rbac.ts";
 import type { BodyProblem, DecodedBody } from "./decode/body.ts";
 import type { Discovery } from "./discovery/discovery.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -8,6 +11,7 @@ import type { Form } from "./protocol/negotiate.ts";
 import type { ResourceRequestInfo } from "./protocol/request-info.ts";
 import type { ResourceTable } from "./resource-table.ts";
 import type { Store } from "./storage/store.ts";
+import type { PodLogs } from "./subresources/log.ts";
 
 /** What every step of the pipeline may use. */
 export interface ServerParts {
@@ -16,6 +20,12 @@ export interface ServerParts {
   readonly resources: ResourceTable;
   readonly discovery: Discovery;
   readonly admission: Admission;
+  readonly authenticator: Authenticator;
+  readonly authorizer: RbacAuthorizer;
+  readonly tokenSigner: TokenSigner;
+  readonly podLogs?: PodLogs;
+  /** Where clients reach us: `127.0.0.1:6443`. */
+  readonly serverAddress: () => string;
   /** Reads a `k8s\0` body of a built-in kind. */
   readonly decodeProtobuf: (body: Uint8Array) => DecodedBody | BodyProblem;
 }

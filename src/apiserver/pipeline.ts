@@ -1,45 +1,69 @@
 import type { HttpRequest, HttpResponse } from "../http/message.ts";
+import { attributesOf, refusal } from "./auth/attributes.ts";
+import { impersonate } from "./auth/impersonate.ts";
+import { answerReview, isReview } from "./auth/reviews.ts";
+import { nonResourceAnswer } from "./non-resource.ts";
 import type { ApiRequest, ServerParts, User } from "./parts.ts";
 import { negotiateForm } from "./protocol/negotiate.ts";
-import { type NonResourceRequestInfo, parseRequestInfo, type ResourceRequestInfo } from "./protocol/request-info.ts";
-import { type Answer, json, respond, statusAnswer, text } from "./protocol/respond.ts";
-import { internalError, methodNotAllowed, notFound, StatusError, unknownPath } from "./protocol/status-error.ts";
+import { parseRequestInfo, type RequestInfo, type ResourceRequestInfo } from "./protocol/request-info.ts";
+import { type Answer, respond, respondNow, statusAnswer, text } from "./protocol/respond.ts";
+import { internalError, methodNotAllowed, StatusError, unknownPath } from "./protocol/status-error.ts";
+import { subresourceAnswer } from "./subresources/route.ts";
 import { create } from "./verbs/create.ts";
 import { deleteCollection, deleteOne } from "./verbs/delete.ts";
 import { get } from "./verbs/get.ts";
 import { list } from "./verbs/list.ts";
+import { patch } from "./verbs/patch.ts";
 import { update } from "./verbs/update.ts";
 import { watch } from "./verbs/watch.ts";
-import { serverVersion } from "./version.ts";
 
 /**
  * The way of every request: parse → authenticate → authorize → decode → admit → mutate → validate → store → encode.
  * Refusals are thrown as StatusErrors on the way and become the answer here.
  */
-export async function route(parts: ServerParts, request: HttpRequest): Promise<HttpResponse> {
-  const acceptEncoding = request.headers["accept-encoding"];
+export async function handle(parts: ServerParts, request: HttpRequest): Promise<HttpResponse> {
+  return answered(request, async () => {
+    const info = parseRequestInfo(request.method, request.target);
+    const caller = parts.authenticator.authenticate(request, info.path);
+    const user = impersonate(parts.authorizer, caller, request, info);
+    const attributes = attributesOf(user, info);
+    const decision = parts.authorizer.authorize(attributes);
+    if (!decision.allowed) throw refusal(attributes, decision.reason);
+    return dispatch(parts, request, info, user);
+  });
+}
+
+/** The rest of the way, for a user who is known and allowed. */
+export function handleAs(parts: ServerParts, request: HttpRequest, user: User): Promise<HttpResponse> {
+  return answered(request, () => dispatch(parts, request, parseRequestInfo(request.method, request.target), user));
+}
+
+async function answered(
+  request: HttpRequest,
+  answer: () => Promise<Answer | HttpResponse> | Answer | HttpResponse,
+): Promise<HttpResponse> {
   try {
-    const answer = await answerTo(parts, request);
-    return "contentType" in answer ? await respond(answer, acceptEncoding) : answer;
+    const made = await answer();
+    return "contentType" in made ? await respond(made, request.headers["accept-encoding"]) : made;
   } catch (error) {
-    if (error instanceof StatusError) return respond(statusAnswer(error), undefined);
-    return respond(statusAnswer(internalError(error instanceof Error ? error.message : String(error))), undefined);
+    if (error instanceof StatusError) return respondNow(statusAnswer(error));
+    return respondNow(statusAnswer(internalError(describe(error))));
   }
 }
 
-async function answerTo(parts: ServerParts, request: HttpRequest): Promise<Answer | HttpResponse> {
-  const info = parseRequestInfo(request.method, request.target);
-  const user: User = { name: "admin", groups: ["system:masters"] };
-  return info.kind === "Resource"
-    ? resourceAnswer(parts, request, info, user)
-    : nonResourceAnswer(parts, request, info);
+/** A fault tells its cause too: "the write could not be stored" alone helps nobody. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
-function nonResourceAnswer(parts: ServerParts, request: HttpRequest, info: NonResourceRequestInfo): Answer {
-  const { path } = info;
-  if (path === "/version" || path === "/version/") return json(200, serverVersion);
-  if (path === "/healthz" || path === "/livez" || path === "/readyz") return text(200, "ok");
-  return parts.discovery.answer(info, request.headers) ?? text(404, "404 page not found\n");
+function dispatch(
+  parts: ServerParts,
+  http: HttpRequest,
+  info: RequestInfo,
+  user: User,
+): Promise<Answer | HttpResponse> | Answer | HttpResponse {
+  return info.kind === "Resource" ? resourceAnswer(parts, http, info, user) : nonResourceAnswer(parts, http, info);
 }
 
 function resourceAnswer(
@@ -47,13 +71,13 @@ function resourceAnswer(
   http: HttpRequest,
   info: ResourceRequestInfo,
   user: User,
-): Promise<Answer> | Answer | HttpResponse {
+): Promise<Answer | HttpResponse> | Answer | HttpResponse {
   const endpoint = parts.resources.find(info.group, info.version, info.resource);
   if (!endpoint) {
     if (!parts.resources.isBuiltInGroup(info.group)) return text(404, "404 page not found\n");
     throw unknownPath();
   }
-  const form = negotiateForm(http.headers["accept"], info.query);
+  const form = negotiateForm(http.headers, info.query);
   const request: ApiRequest = { http, info, user, endpoint, form, warnings: [] };
   if (info.subresource !== "") return subresourceAnswer(parts, request);
   if (!endpoint.resource.verbs.includes(info.verb)) throw methodNotAllowed();
@@ -65,10 +89,13 @@ function resourceAnswer(
     case "watch":
       return watch(parts, request);
     case "create":
-      return create(parts, request);
+      return isReview(endpoint) ? answerReview(parts, request) : create(parts, request);
     case "update":
       if (info.name === "") throw methodNotAllowed();
       return update(parts, request);
+    case "patch":
+      if (info.name === "") throw methodNotAllowed();
+      return patch(parts, request);
     case "delete":
       return deleteOne(parts, request);
     case "deletecollection":
@@ -76,19 +103,4 @@ function resourceAnswer(
     default:
       throw methodNotAllowed();
   }
-}
-
-function subresourceAnswer(parts: ServerParts, request: ApiRequest): Promise<Answer> | Answer {
-  const { endpoint, info } = request;
-  const subresource = endpoint.subresource(info.subresource);
-  if (!subresource) {
-    // A custom resource says that the object is missing, even when it is there.
-    throw endpoint.isCustom ? notFound(endpoint.resourceName, info.name) : unknownPath();
-  }
-  if (!subresource.verbs.includes(info.verb)) throw methodNotAllowed();
-  if (info.subresource === "status") {
-    if (info.verb === "get") return get(parts, request);
-    if (info.verb === "update") return update(parts, request);
-  }
-  throw methodNotAllowed();
 }

@@ -1,18 +1,31 @@
+import { generateKeyPairSync } from "node:crypto";
 import type { Env } from "../env/env.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "../http/message.ts";
+import type { HttpHandler } from "../http/message.ts";
 import type { KubeObject } from "../kube/object.ts";
-import { builtinResources, decodeBuiltin } from "./builtin/index.ts";
+import { builtinAdmission } from "./admission/builtin-admission.ts";
+import { admissionChain } from "./admission/chain.ts";
+import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { Authenticator, type StaticToken } from "./auth/authenticate.ts";
+import { preventEscalation } from "./auth/escalation.ts";
+import { createTokenSigner } from "./auth/jwt.ts";
+import { RbacAuthorizer } from "./auth/rbac.ts";
+import { RoleAggregation } from "./auth/role-aggregation.ts";
+import { TokenChecker } from "./auth/service-account-tokens.ts";
+import { bootstrapObjects } from "./bootstrap.ts";
+import { builtinEndpoints } from "./builtin-endpoints.ts";
 import { DefinitionKeeper } from "./crd/definition-keeper.ts";
+import { decodeProtobufBody } from "./decode/protobuf.ts";
 import { Discovery } from "./discovery/discovery.ts";
-import { Endpoint, type Shaped } from "./endpoint.ts";
-import type { ServerParts, User } from "./parts.ts";
-import { route } from "./pipeline.ts";
-import { parseRequestInfo } from "./protocol/request-info.ts";
+import { internalRequest, serverUser } from "./internal-request.ts";
+import type { ServerParts } from "./parts.ts";
+import { handle, handleAs } from "./pipeline.ts";
 import { ResourceTable } from "./resource-table.ts";
 import { createMemoryLog } from "./storage/commit-log.ts";
 import type { HistoryLimits } from "./storage/compactor.ts";
+import { storageKey } from "./storage/entry.ts";
 import { createSqliteLog } from "./storage/sqlite-log.ts";
 import { Store } from "./storage/store.ts";
+import type { PodLogs } from "./subresources/log.ts";
 import { deleteObject } from "./writes/delete.ts";
 
 export interface ApiServerOptions {
@@ -20,8 +33,14 @@ export interface ApiServerOptions {
   /** The SQLite file, or `:memory:` to keep nothing. */
   readonly file: string;
   readonly history?: Partial<HistoryLimits>;
+  /** Bearer tokens with their users, such as the administrator's. */
+  readonly tokens?: readonly StaticToken[];
+  /** PEM, EC P-256: signs the tokens of ServiceAccounts. Without one they end with the process. */
+  readonly tokenKey?: string;
   /** Where clients reach the server, as discovery tells it: `127.0.0.1:6443`. */
   readonly serverAddress?: () => string;
+  /** Brought by whoever runs the containers. */
+  readonly podLogs?: PodLogs;
 }
 
 /** An embedded Kubernetes API: a handler for requests, whether they come over a socket or from the same process. */
@@ -32,83 +51,69 @@ export interface ApiServer {
 
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { env } = options;
-  const store = new Store(
-    env,
-    options.file === ":memory:" ? createMemoryLog() : createSqliteLog(options.file),
-    options.history,
-  );
-  const resources = new ResourceTable(builtinResources().map(builtinEndpoint));
-  const discovery = new Discovery(resources, options.serverAddress ?? (() => ""));
+  const log = options.file === ":memory:" ? createMemoryLog() : createSqliteLog(options.file);
+  const store = new Store(env, log, options.history);
+  const resources = new ResourceTable(builtinEndpoints());
+  const serverAddress = options.serverAddress ?? (() => "");
+  const tokenSigner = createTokenSigner(options.tokenKey ?? newTokenKey());
+  const authorizer = new RbacAuthorizer(store);
   const parts: ServerParts = {
     env,
     store,
     resources,
-    discovery,
-    admission: { mutate: () => undefined, validate: () => {} },
-    decodeProtobuf: () => ({ kind: "Unreadable", why: "protobuf", shown: "" }),
+    serverAddress,
+    discovery: new Discovery(resources, serverAddress),
+    admission: admissionChain([namespaceLifecycle(store), builtinAdmission(env, store), preventEscalation(authorizer)]),
+    authenticator: new Authenticator(options.tokens ?? [], new TokenChecker(env, store, tokenSigner)),
+    authorizer,
+    tokenSigner,
+    decodeProtobuf: decodeProtobufBody,
+    ...(options.podLogs && { podLogs: options.podLogs }),
   };
-  const keeper = new DefinitionKeeper(env, store, resources, async (endpoint, key) => {
-    await deleteObject(parts, internalRequest(endpoint), key, { dryRun: false, preconditions: {}, given: {} });
+  const definitions = new DefinitionKeeper(env, store, resources, async (endpoint, key) => {
+    await deleteObject(parts, internalRequest(endpoint, "DELETE"), key, {
+      dryRun: false,
+      preconditions: {},
+      given: {},
+    });
   });
-  keeper.start();
-  await ensureNamespaces(parts);
+  const aggregation = new RoleAggregation(store);
+  definitions.start();
+  await ensureBootstrapObjects(parts);
+  aggregation.start();
   return {
-    handle: (request: HttpRequest): Promise<HttpResponse> => route(parts, request),
+    handle: (request) => handle(parts, request),
     async close() {
-      keeper.stop();
+      definitions.stop();
+      aggregation.stop();
       await store.close();
     },
   };
 }
 
-function builtinEndpoint(resource: ReturnType<typeof builtinResources>[number]): Endpoint {
-  const endpoint: Endpoint = new Endpoint(resource, {
-    isCustom: false,
-    shape: (value) => shapeBuiltin(endpoint.apiVersion, resource.kind, value),
-  });
-  return endpoint;
+const newTokenKey = (): string =>
+  generateKeyPairSync("ec", { namedCurve: "prime256v1" })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
+
+async function ensureBootstrapObjects(parts: ServerParts): Promise<void> {
+  const objects = bootstrapObjects();
+  // Namespaces first: the others are born into them.
+  for (const wave of [
+    objects.filter(({ kind }) => kind === "Namespace"),
+    objects.filter(({ kind }) => kind !== "Namespace"),
+  ]) {
+    await Promise.all(wave.map((object) => ensureObject(parts, object)));
+  }
 }
 
-function shapeBuiltin(apiVersion: string, kind: string, value: Readonly<Record<string, unknown>>): Shaped {
-  const decoded = decodeBuiltin(apiVersion, kind, value);
-  if (!decoded) return { kind: "Refused", message: `no kind "${kind}" is registered for version "${apiVersion}"` };
-  if (decoded.kind === "Refused") return decoded;
-  const { metadata, ...rest } = decoded.object;
-  const object = { ...rest, apiVersion, kind, metadata: metadata ?? {} } as unknown as KubeObject;
-  return { kind: "Shaped", object, unknownFields: decoded.unknownFields };
-}
-
-const serverUser: User = { name: "system:apiserver", groups: ["system:masters"] };
-
-/** A request of the server to itself, about a resource. */
-function internalRequest(endpoint: Endpoint) {
-  const { group, version, plural } = endpoint.resource;
-  const target = group === "" ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`;
-  const info = parseRequestInfo("DELETE", target);
-  if (info.kind !== "Resource") throw new Error(`${target} is not the path of a resource`);
-  return {
-    http: { method: "DELETE", target, headers: {} },
-    info,
-    user: serverUser,
-    endpoint,
-    form: { kind: "Object", yaml: false, pretty: false } as const,
-    warnings: [],
-  };
-}
-
-const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
-
-/** The namespaces that every cluster has. */
-async function ensureNamespaces(parts: ServerParts): Promise<void> {
-  const missing = systemNamespaces.filter((name) => !parts.store.get("namespaces", name));
-  await Promise.all(
-    missing.map((name) =>
-      route(parts, {
-        method: "POST",
-        target: "/api/v1/namespaces",
-        headers: { "content-type": "application/json", "user-agent": "kube-apiserver/v1.36" },
-        body: Buffer.from(JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name } })),
-      }),
-    ),
-  );
+async function ensureObject(parts: ServerParts, object: KubeObject): Promise<void> {
+  const [version = "", group = ""] = object.apiVersion.split("/").reverse();
+  const endpoint = parts.resources.findKind(group, version, object.kind);
+  if (!endpoint) throw new Error(`${object.apiVersion} ${object.kind} is not served`);
+  const { name, namespace } = object.metadata;
+  if (parts.store.get(endpoint.collection, storageKey(namespace, name))) return;
+  const { http } = internalRequest(endpoint, "POST", namespace);
+  const { status } = await handleAs(parts, { ...http, body: Buffer.from(JSON.stringify(object)) }, serverUser);
+  if (status !== 201 && status !== 409) throw new Error(`${object.kind} ${name} was refused with ${status}`);
 }

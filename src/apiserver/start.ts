@@ -37,6 +37,8 @@ export async function startApiServer(options: StartOptions): Promise<StartedApiS
   const pki = loadPki(join(dataDir, "pki"), env.now(), names);
   let listener: Listener | undefined;
   const server = await createApiServer({
+    tokens: [{ token: pki.adminToken, user: { name: "capstan-admin", groups: ["system:masters"] } }],
+    tokenKey: pki.tokenKey,
     env,
     file: join(dataDir, "api.db"),
     serverAddress: () => (listener ? `127.0.0.1:${listener.port}` : ""),

@@ -1,3 +1,4 @@
+import { isTrue } from "./request-info.ts";
 import { notAcceptable } from "./status-error.ts";
 
 /** In what form a client wants an object. */
@@ -20,9 +21,9 @@ const availableTypes = [
 ] as const;
 
 /** The first alternative that we can answer wins; protobuf is answered with JSON, which every such client also reads. */
-export function negotiateForm(accept: string | undefined, query: URLSearchParams): Form {
-  const pretty =
-    query.size > 0 && query.has("pretty") && query.get("pretty") !== "false" && query.get("pretty") !== "0";
+export function negotiateForm(headers: Readonly<Record<string, string>>, query: URLSearchParams): Form {
+  const { accept } = headers;
+  const pretty = query.has("pretty") ? isTrue(query.get("pretty")) : isPerson(headers["user-agent"]);
   if (accept === undefined || accept === "" || accept === "application/json")
     return { kind: "Object", yaml: false, pretty };
   for (const range of parseAccept(accept)) {
@@ -31,6 +32,10 @@ export function negotiateForm(accept: string | undefined, query: URLSearchParams
   }
   throw notAcceptable(availableTypes);
 }
+
+/** Whoever types a command or looks at a page wants to read the answer. */
+const isPerson = (userAgent: string | undefined): boolean =>
+  userAgent !== undefined && /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
 
 function formOf({ type, parameters }: MediaRange, pretty: boolean): Form | undefined {
   const yaml = type === "application/yaml";

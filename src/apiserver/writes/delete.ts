@@ -5,7 +5,14 @@ import type { ApiRequest, ServerParts } from "../parts.ts";
 import { conflict, modifiedMeanwhile, notFound } from "../protocol/status-error.ts";
 import type { Entry } from "../storage/entry.ts";
 import { unsavedEntry } from "../storage/entry.ts";
-import { gracePeriodSeconds, isHeld, type PropagationPolicy, withPropagation } from "./deletion.ts";
+import {
+  finalizersOnDelete,
+  gracePeriodSeconds,
+  isHeld,
+  type PropagationPolicy,
+  withDeletionMarks,
+  withPropagation,
+} from "./deletion.ts";
 import { timestamp } from "./metadata.ts";
 
 export interface DeleteOutcome {
@@ -57,7 +64,10 @@ async function deleteOnce(
 ): Promise<DeleteOutcome | undefined> {
   const object = endpoint.view(existing).object;
   const marked = markAsDeleting(object, {
-    finalizers: withPropagation(object.metadata, options.propagationPolicy ?? defaultPolicy(endpoint.collection)),
+    finalizers: finalizersOnDelete(
+      object.metadata.deletionTimestamp === undefined ? endpoint.collection : "",
+      withPropagation(object.metadata, options.propagationPolicy ?? defaultPolicy(endpoint.collection)),
+    ),
     graceSeconds: gracePeriodSeconds(endpoint, object, options.gracePeriodSeconds),
     now: env.now(),
   });
@@ -72,7 +82,7 @@ async function deleteOnce(
     endpoint.collection,
     existing.key,
     existing,
-    endpoint.toStored(withPhase(endpoint.collection, marked)),
+    endpoint.toStored(withDeletionMarks(endpoint.collection, marked, timestamp(env.now()))),
   );
   return written && { isGone, entry: await written };
 }
@@ -104,12 +114,6 @@ function markAsDeleting(object: KubeObject, { finalizers, graceSeconds, now }: M
     }),
   };
   return { ...object, metadata };
-}
-
-function withPhase(collection: string, object: KubeObject): KubeObject {
-  if (collection !== "namespaces") return object;
-  const { status } = object as KubeObject & { status?: object };
-  return { ...object, status: { ...status, phase: "Terminating" } } as KubeObject;
 }
 
 function checkPreconditions(

@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from "../../kube/object.ts";
+import { cleanupFinalizer, type Definition, definitionCollection, withCondition } from "../crd/definition.ts";
 import type { Endpoint } from "../endpoint.ts";
 
 /** Whether a deletion that was asked for can now be done: nothing holds the object any more. */
@@ -25,6 +26,28 @@ export function withPropagation(metadata: ObjectMeta, policy: PropagationPolicy 
   if (policy === "Foreground") return [...others, foregroundFinalizer];
   return others;
 }
+
+/** What else changes in an object when its deletion begins. */
+export function withDeletionMarks(collection: string, object: KubeObject, now: string): KubeObject {
+  if (collection === "namespaces") {
+    const { status } = object as KubeObject & { status?: object };
+    return { ...object, status: { ...status, phase: "Terminating" } } as KubeObject;
+  }
+  if (collection !== definitionCollection) return object;
+  return withCondition(object as Definition, {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: now,
+    reason: "InstanceDeletionPending",
+    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  });
+}
+
+/** A definition goes after the objects that it defines: its finalizer is there from the delete on. */
+export const finalizersOnDelete = (collection: string, finalizers: readonly string[]): readonly string[] =>
+  collection === definitionCollection && !finalizers.includes(cleanupFinalizer)
+    ? [...finalizers, cleanupFinalizer]
+    : finalizers;
 
 export const orphanFinalizer = "orphan";
 export const foregroundFinalizer = "foregroundDeletion";

@@ -1,5 +1,5 @@
 import { deepEqual } from "../../kube/equality.ts";
-import { invalid as invalidField } from "../../kube/field-error.ts";
+import { type FieldError, invalid as invalidField } from "../../kube/field-error.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { AdmissionQuestion } from "../admission/admission.ts";
 import type { WriteOptions } from "../decode/write-options.ts";
@@ -19,6 +19,10 @@ export interface Change {
   wanted(current: KubeObject): KubeObject;
   /** Writes down who owns which field. */
   managed(object: KubeObject, old: KubeObject): KubeObject;
+  /** What this path may change of the object, when it is neither the object itself nor its status. */
+  readonly prepare?: (object: KubeObject, old: KubeObject) => KubeObject;
+  /** Replaces the ordinary validation of an update. */
+  readonly validate?: (object: KubeObject, old: KubeObject) => readonly FieldError[];
   /** The object must be the one with this uid. */
   readonly expectedUid?: string;
 }
@@ -51,7 +55,7 @@ async function updateOnce(
   const old = endpoint.view(existing).object;
   checkUid(request, change, old);
   const wanted = checkVersion(request, change.wanted(old), old);
-  const prepare = preparation(request, old);
+  const prepare = preparation(request, change, old);
   const prepared = prepare(stampUpdated(wanted, old));
   const question: AdmissionQuestion = {
     request,
@@ -67,7 +71,7 @@ async function updateOnce(
   };
   const mutated = (await admission.mutate(question)) ?? prepared;
   const object = change.managed(mutated === prepared ? prepared : prepare(mutated), old);
-  const errors = validation(request, object, old);
+  const errors = validation(request, change, object, old);
   if (errors.length > 0) throw invalid(endpoint.kindName, info.name, errors);
   if (info.subresource === "") request.warnings.push(...(endpoint.resource.strategy.warnings?.(object) ?? []));
   await admission.validate({ ...question, object });
@@ -110,7 +114,13 @@ function checkVersion({ endpoint, info }: ApiRequest, wanted: KubeObject, old: K
   throw conflict(endpoint.resourceName, info.name, modifiedMeanwhile);
 }
 
-function preparation({ endpoint, info }: ApiRequest, old: KubeObject): (object: KubeObject) => KubeObject {
+function preparation(
+  { endpoint, info }: ApiRequest,
+  change: Change,
+  old: KubeObject,
+): (object: KubeObject) => KubeObject {
+  const { prepare } = change;
+  if (prepare) return (object) => prepare(object, old);
   const { strategy, statusStrategy } = endpoint.resource;
   if (info.subresource !== "status") return (object) => strategy.prepareForUpdate(object, old);
   if (statusStrategy) return (object) => statusStrategy.prepareForUpdate(object, old);
@@ -126,7 +136,13 @@ function onlyStatus(object: KubeObject, old: KubeObject): KubeObject {
   return { ...rest, metadata, ...(status !== undefined && { status }) } as KubeObject;
 }
 
-function validation({ endpoint, info }: ApiRequest, object: KubeObject, old: KubeObject) {
+function validation(
+  { endpoint, info }: ApiRequest,
+  { validate }: Change,
+  object: KubeObject,
+  old: KubeObject,
+): readonly FieldError[] {
+  if (validate) return validate(object, old);
   const { strategy, statusStrategy } = endpoint.resource;
   return info.subresource === "status" && statusStrategy
     ? statusStrategy.validateUpdate(object, old)
