@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { installCommand } from "./commands/install.ts";
+import { resolveCommand } from "./commands/resolve.ts";
 import { upCommand } from "./commands/up.ts";
 
 /** The whole command line. Each command is one file that reads its flags and calls into the rooms. */
@@ -12,6 +13,6 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help for the flags)")
     .configureHelp({ showGlobalOptions: true })
     .enablePositionalOptions();
-  for (const command of [upCommand(), installCommand()]) program.addCommand(command);
+  for (const command of [upCommand(), installCommand(), resolveCommand()]) program.addCommand(command);
   return program;
 }
