@@ -68,6 +68,8 @@ export type Term =
 export type Body = readonly Expr[];
 
 export interface With {
+  /** The function that takes the place of another; then `value` is not used. */
+  readonly mock?: string;
   readonly target: RefTerm;
   readonly value: Term;
   readonly loc: Location;

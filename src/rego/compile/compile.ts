@@ -1,0 +1,203 @@
+/** From parsed modules to a program: names, safety, conflicts, recursion and types are settled here. */
+import { signatures } from "../builtins/signatures.ts";
+import type { CompiledRule, Program } from "../evaluate/program.ts";
+import type { Body, Expr, Module, Rule } from "../syntax/ast.ts";
+import { operatorName, stringPath } from "../syntax/ast.ts";
+import { buildProgram, rulePath } from "./build.ts";
+import { checkCalls } from "./calls.ts";
+import { checkConflicts } from "./conflicts.ts";
+import { Diagnostics } from "./diagnostics.ts";
+import { type ExpandContext, expandBody, expandRule } from "./expand.ts";
+import { globalsOf, ruleNamesByPackage } from "./globals.ts";
+import { hoistBody } from "./hoist.ts";
+import { checkImports, checkModule } from "./module-checks.ts";
+import { Names } from "./names.ts";
+import { checkRecursion } from "./recursion.ts";
+import { resolveQuery, resolveRule } from "./resolve.ts";
+import { MetadataSource } from "./metadata.ts";
+import { type Arity, orderBody, orderRule } from "./safety.ts";
+import { checkTypes } from "./type-check.ts";
+import { checkWiths } from "./with-checks.ts";
+
+export interface CompileOptions {
+  /** Unused variables, arguments and imports, and deprecated built-ins, are errors. */
+  readonly strict?: boolean;
+  /** Keeps calls of `print`; otherwise they are erased. */
+  readonly keepsPrint?: boolean;
+  /** On unless switched off: types of operands, comparisons and refs. */
+  readonly checksTypes?: boolean;
+  /** Built-ins that policies may not call. */
+  readonly unsafeBuiltins?: ReadonlySet<string>;
+}
+
+export interface Compiled {
+  readonly program: Program;
+  readonly modules: readonly Module[];
+  readonly names: Names;
+  readonly options: CompileOptions;
+  readonly functions: ReadonlyMap<string, number>;
+}
+
+export interface CompiledQuery {
+  readonly body: Body;
+  /** The author's names of the query's variables and the names that they have in the body. */
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+/** Throws `RegoErrors`. */
+export function compileModules(modules: readonly Module[], options: CompileOptions = {}): Compiled {
+  const diagnostics = new Diagnostics();
+  const names = new Names();
+  const ruleNames = ruleNamesByPackage(modules);
+  const functions = functionArities(modules);
+  const functionNames = new Set([...functions.keys(), ...signatures.keys()]);
+  const metadata = new MetadataSource(modules);
+  for (const module of modules) checkModule(module, diagnostics, options.strict ?? false);
+  diagnostics.throwIfAny();
+
+  const resolved: { readonly rule: Rule; readonly source: Rule; readonly module: Module }[] = [];
+  for (const module of modules) {
+    const used = new Set<string>();
+    const context = {
+      globals: globalsOf(module, ruleNames),
+      names,
+      diagnostics,
+      strict: options.strict ?? false,
+      used,
+    };
+    for (const rule of module.rules) resolved.push({ rule: resolveRule(rule, context), source: rule, module });
+    if (options.strict) checkImports(module, used, diagnostics);
+  }
+  diagnostics.throwIfAny();
+
+  const expandContext: ExpandContext = { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames };
+  const expanded = resolved.map(({ rule, source, module }) => ({
+    rule: metadata.inject(expandRule(rule, expandContext), source, module, names),
+    source,
+    module,
+  }));
+  for (const { rule, module } of expanded) checkWiths(rule, module, functionNames, modules, diagnostics);
+  checkConflicts(modules, diagnostics);
+  diagnostics.throwIfAny();
+  const arity = arityOf(functions);
+  for (const { rule } of expanded) checkCalls(rule, functions, options, diagnostics);
+  diagnostics.throwIfAny();
+  const ordered = expanded.map(({ rule, source, module }) => ({
+    rule: orderRule(rule, { arity, diagnostics, names }),
+    source,
+    module,
+  }));
+  diagnostics.throwIfAny();
+  checkRecursion(
+    ordered.map(({ rule, module }) => ({ rule, path: rulePath(rule, module.packagePath) })),
+    names,
+    diagnostics,
+  );
+  diagnostics.throwIfAny();
+  if (options.checksTypes ?? true) checkTypes(ordered, functions, names, diagnostics);
+  diagnostics.throwIfAny();
+
+  const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module, names));
+  return { program: buildProgram(rules), modules, names, options, functions };
+}
+
+/** Throws `RegoErrors`. */
+export function compileQuery(
+  query: Body,
+  compiled: Compiled,
+  context: { readonly package?: readonly string[]; readonly imports?: Module["imports"] } = {},
+): CompiledQuery {
+  const diagnostics = new Diagnostics();
+  const { names, functions, options } = compiled;
+  const ruleNames = ruleNamesByPackage(compiled.modules);
+  const globals = globalsOf({ packagePath: context.package ?? [], imports: context.imports ?? [] }, context.package === undefined ? new Map() : ruleNames);
+  const functionNames = new Set([...functions.keys(), ...signatures.keys()]);
+  const { body, declared } = resolveQuery(query, { globals, names, diagnostics, strict: false });
+  diagnostics.throwIfAny();
+  const expanded = expandBody(body, { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames });
+  const asRule = { body: expanded } as Pick<Rule, "body">;
+  checkCalls(asRule, functions, options, diagnostics);
+  diagnostics.throwIfAny();
+  const ordered = orderBody(expanded, new Set(), { arity: arityOf(functions), diagnostics, names });
+  diagnostics.throwIfAny();
+  const variables = new Map<string, string>(declared);
+  for (const name of queryVariables(ordered)) if (!names.isGenerated(name)) variables.set(name, name);
+  return { body: hoistBody(ordered, names), variables };
+}
+
+function queryVariables(body: Body): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (expr: Expr): void => {
+    if (expr.negated) return;
+    if (expr.kind === "expr-term") addVars(expr.term, found);
+    if (expr.kind === "expr-call") for (const arg of expr.args) addVars(arg, found);
+  };
+  body.forEach(visit);
+  return found;
+}
+
+function addVars(term: import("../syntax/ast.ts").Term, found: Set<string>): void {
+  switch (term.kind) {
+    case "var":
+      if (term.name !== "input" && term.name !== "data") found.add(term.name);
+      return;
+    case "ref":
+      for (const part of term.parts) addVars(part, found);
+      return;
+    case "array":
+    case "set":
+      for (const item of term.items) addVars(item, found);
+      return;
+    case "object":
+      for (const [key, value] of term.entries) {
+        addVars(key, found);
+        addVars(value, found);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+function functionArities(modules: readonly Module[]): ReadonlyMap<string, number> {
+  const arities = new Map<string, number>();
+  for (const module of modules) {
+    for (const rule of module.rules) {
+      const { args, ref } = rule.head;
+      if (args === undefined) continue;
+      const [name, ...rest] = ref.parts;
+      if (name?.kind !== "var") continue;
+      const path = [...module.packagePath, name.name, ...stringPath(rest)];
+      arities.set(`data.${path.join(".")}`, args.length);
+    }
+  }
+  return arities;
+}
+
+function arityOf(functions: ReadonlyMap<string, number>): Arity {
+  return (expr) => {
+    const name = operatorName(expr.operator) ?? "";
+    const own = functions.get(name);
+    if (own !== undefined) return own;
+    const signature = signatures.get(name);
+    if (signature === undefined) return undefined;
+    return signature.operands.at(-1)?.startsWith("...") ? -1 : signature.operands.length;
+  };
+}
+
+function compiledRule(rule: Rule, source: Rule, module: Module, names: Names): CompiledRule {
+  const elseRule =
+    rule.elseRule === undefined
+      ? undefined
+      : compiledRule(rule.elseRule, source.elseRule ?? source, module, names);
+  return {
+    head: rule.head,
+    body: hoistBody(rule.body, names),
+    loc: source.loc,
+    keys: [],
+    isDefault: rule.isDefault,
+    elseRule,
+    source,
+    packagePath: module.packagePath,
+  };
+}

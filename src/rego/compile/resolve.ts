@@ -1,0 +1,449 @@
+/**
+ * Names: what each word in a rule stands for. Declared variables (`:=`, `some`, `every`, arguments) get fresh names, words
+ * that are imports or rules of the package become refs, and the rest are variables of the enclosing body. `some` and
+ * `:=` are gone afterwards.
+ */
+import {
+  type Body,
+  callExpr,
+  type Expr,
+  type Head,
+  type Location,
+  operatorName,
+  type RefTerm,
+  type Rule,
+  refOf,
+  type Term,
+  variable,
+  type With,
+} from "../syntax/ast.ts";
+import { printTerm } from "../syntax/print.ts";
+import type { Diagnostics } from "./diagnostics.ts";
+import type { Names } from "./names.ts";
+
+/** What the words of a module mean outside any rule: imports and the rules of its package. */
+export type Globals = ReadonlyMap<string, RefTerm>;
+
+export interface ResolveContext {
+  readonly globals: Globals;
+  readonly names: Names;
+  readonly diagnostics: Diagnostics;
+  readonly strict: boolean;
+  /** Imports that were used, for strict mode. */
+  readonly used?: Set<string>;
+}
+
+type Occurrence = "argument" | "assigned" | "declared" | "seen";
+
+interface Declaration {
+  readonly local: string;
+  occurrence: Occurrence;
+  uses: number;
+  readonly loc: Location;
+}
+
+/** One body with its variables; bodies inside it see them too. */
+class Scope {
+  readonly parent: Scope | undefined;
+  readonly declarations = new Map<string, Declaration>();
+  /** Names that this body declares somewhere: they hide globals in all of it. */
+  readonly hidden: ReadonlySet<string>;
+
+  constructor(parent: Scope | undefined, hidden: ReadonlySet<string>) {
+    this.parent = parent;
+    this.hidden = hidden;
+  }
+
+  find(name: string): Declaration | undefined {
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
+      const declaration = scope.declarations.get(name);
+      if (declaration !== undefined && declaration.occurrence !== "seen") return declaration;
+    }
+    return undefined;
+  }
+
+  hides(name: string): boolean {
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
+      if (scope.hidden.has(name)) return true;
+    }
+    return false;
+  }
+}
+
+export function resolveRule(rule: Rule, context: ResolveContext): Rule {
+  const resolver = new Resolver(context);
+  return resolver.rule(rule);
+}
+
+/** Resolves a query; the answer's variables keep the author's names, except those that a nested body declares. */
+export function resolveQuery(
+  body: Body,
+  context: ResolveContext,
+): { readonly body: Body; readonly declared: ReadonlyMap<string, string> } {
+  const resolver = new Resolver(context);
+  const scope = new Scope(undefined, declaredNames(body));
+  const resolved = resolver.body(body, scope);
+  const declared = new Map<string, string>();
+  for (const [name, declaration] of scope.declarations) {
+    if (declaration.occurrence !== "seen") declared.set(name, declaration.local);
+  }
+  return { body: resolved, declared };
+}
+
+class Resolver {
+  readonly #context: ResolveContext;
+
+  constructor(context: ResolveContext) {
+    this.#context = context;
+  }
+
+  rule(rule: Rule): Rule {
+    const argumentScope = new Scope(undefined, new Set());
+    for (const arg of rule.head.args ?? []) this.#declareArguments(arg, argumentScope);
+    const resolved = this.#branch(rule, argumentScope);
+    if (this.#context.strict) this.#reportUnusedArguments(rule, argumentScope);
+    return resolved;
+  }
+
+  #branch(rule: Rule, argumentScope: Scope): Rule {
+    const scope = new Scope(argumentScope, declaredNames(rule.body));
+    const body = this.body(rule.body, scope, true);
+    const head = this.#head(rule.head, scope);
+    if (this.#context.strict) this.#reportUnused(scope);
+    const elseRule = rule.elseRule === undefined ? undefined : this.#branch(rule.elseRule, argumentScope);
+    return { ...rule, head, body, elseRule };
+  }
+
+  #head(head: Head, scope: Scope): Head {
+    const [name, ...rest] = head.ref.parts;
+    const parts = name === undefined ? [] : [name, ...rest.map((part) => this.term(part, scope))];
+    return {
+      ...head,
+      ref: refOf(parts, head.ref.loc),
+      args: head.args?.map((arg) => this.term(arg, scope)),
+      key: head.key === undefined ? undefined : this.term(head.key, scope),
+      value: head.value === undefined ? undefined : this.term(head.value, scope),
+    };
+  }
+
+  body(body: Body, scope: Scope, isRule = false): Body {
+    const result: Expr[] = [];
+    for (const expr of body) result.push(...this.#expr(expr, scope));
+    if (this.#context.strict && !isRule) this.#reportUnused(scope);
+    return result;
+  }
+
+  #nested(body: Body, parent: Scope): { readonly scope: Scope; readonly body: Body } {
+    const scope = new Scope(parent, declaredNames(body));
+    return { scope, body: this.body(body, scope, true) };
+  }
+
+  #expr(expr: Expr, scope: Scope): readonly Expr[] {
+    const withs = expr.withs.map((modifier) => this.#with(modifier, scope));
+    switch (expr.kind) {
+      case "expr-some": {
+        const [only] = expr.symbols;
+        if (only?.kind === "call") return [{ ...this.#someIn(only.args, expr.loc, scope), withs }];
+        for (const symbol of expr.symbols) if (symbol.kind === "var") this.#declare(symbol, "declared", scope);
+        return [];
+      }
+      case "expr-every":
+        return [this.#every(expr, withs, scope)];
+      case "expr-not": {
+        const { body, scope: inner } = this.#nested(expr.body, scope);
+        if (this.#context.strict) this.#reportUnused(inner);
+        return [{ ...expr, withs, body }];
+      }
+      case "expr-and":
+      case "expr-or": {
+        const left = this.#nested(expr.left, scope);
+        const right = this.#nested(expr.right, scope);
+        return [{ ...expr, withs, left: left.body, right: right.body }];
+      }
+      case "expr-term":
+        return [{ ...expr, withs, term: this.term(expr.term, scope) }];
+      case "expr-call": {
+        const [left, right] = expr.args;
+        const name = operatorName(expr.operator);
+        if (name === "assign" && left !== undefined && right !== undefined && expr.args.length === 2) {
+          return [{ ...this.#assign(left, right, expr, scope), withs }];
+        }
+        return [
+          {
+            ...expr,
+            withs,
+            operator: this.#operator(expr.operator, scope),
+            args: expr.args.map((arg) => this.term(arg, scope)),
+          },
+        ];
+      }
+    }
+  }
+
+  #with(modifier: With, scope: Scope): With {
+    const target = this.term(modifier.target, scope);
+    return {
+      ...modifier,
+      target: target.kind === "ref" ? target : refOf([target], target.loc),
+      value: this.term(modifier.value, scope),
+    };
+  }
+
+  #someIn(args: readonly Term[], loc: Location, scope: Scope): Expr {
+    const domain = args.at(-1);
+    const value = args.at(-2);
+    const key = args.length === 3 ? args[0] : undefined;
+    if (domain === undefined || value === undefined) throw new RangeError("membership needs two operands");
+    const resolvedDomain = this.term(domain, scope);
+    if (key !== undefined) this.#declarePattern(key, "declared", scope);
+    this.#declarePattern(value, "declared", scope);
+    const resolvedKey = key === undefined ? variable(this.#context.names.fresh(), loc) : this.term(key, scope);
+    const container = resolvedDomain.kind === "ref" ? resolvedDomain.parts : [resolvedDomain];
+    const element = refOf([...container, resolvedKey], resolvedDomain.loc);
+    return { ...callExpr("eq", [this.term(value, scope), element], loc), generated: false };
+  }
+
+  #every(expr: Expr & { readonly kind: "expr-every" }, withs: readonly With[], scope: Scope): Expr {
+    const domain = this.term(expr.domain, scope);
+    const inner = new Scope(scope, new Set(declaredNames(expr.body)));
+    if (expr.key?.kind === "var") this.#declare(expr.key, "declared", inner);
+    if (expr.value.kind === "var") this.#declare(expr.value, "declared", inner);
+    const key = expr.key === undefined ? undefined : this.term(expr.key, inner);
+    const value = this.term(expr.value, inner);
+    const bodyScope = new Scope(inner, declaredNames(expr.body));
+    const body = this.body(expr.body, bodyScope, true);
+    if (this.#context.strict) {
+      this.#reportUnused(bodyScope);
+      this.#reportUnused(inner, 1);
+    }
+    return { ...expr, withs, domain, key, value, body };
+  }
+
+  #assign(left: Term, right: Term, expr: Expr, scope: Scope): Expr {
+    const value = this.term(right, scope);
+    this.#declarePattern(left, "assigned", scope);
+    return callExpr("eq", [this.term(left, scope, true), value], expr.loc);
+  }
+
+  #declarePattern(term: Term, occurrence: Occurrence, scope: Scope): void {
+    switch (term.kind) {
+      case "var":
+        this.#declare(term, occurrence, scope);
+        return;
+      case "array":
+        for (const item of term.items) this.#declarePattern(item, occurrence, scope);
+        return;
+      case "object":
+        for (const [key, value] of term.entries) {
+          if (occurrence === "declared") this.#declarePattern(key, occurrence, scope);
+          this.#declarePattern(value, occurrence, scope);
+        }
+        return;
+      case "scalar":
+        return;
+      default: {
+        if (occurrence !== "assigned") return;
+        const name = term.kind.replace("-", "");
+        this.#context.diagnostics.report("rego_compile_error", term.loc, `cannot assign to ${name}`);
+      }
+    }
+  }
+
+  #declare(term: Term & { readonly kind: "var" }, occurrence: Occurrence, scope: Scope): void {
+    const { name } = term;
+    if (name.startsWith("$")) return;
+    const known = scope.declarations.get(name);
+    if (known !== undefined) {
+      const verb = { argument: "declared", assigned: "assigned", declared: "declared", seen: "referenced" };
+      if (known.occurrence === "argument") {
+        this.#context.diagnostics.report("rego_compile_error", term.loc, `arg ${name} redeclared`);
+      } else {
+        this.#context.diagnostics.report(
+          "rego_compile_error",
+          term.loc,
+          `var ${name} ${verb[known.occurrence]} above`,
+        );
+      }
+      return;
+    }
+    if (occurrence === "assigned" && scope.parent?.declarations.get(name)?.occurrence === "argument") {
+      this.#context.diagnostics.report("rego_compile_error", term.loc, `arg ${name} redeclared`);
+      return;
+    }
+    scope.declarations.set(name, { local: this.#context.names.fresh(name), occurrence, uses: 0, loc: term.loc });
+  }
+
+  #declareArguments(term: Term, scope: Scope): void {
+    switch (term.kind) {
+      case "var":
+        if (!term.name.startsWith("$") && !scope.declarations.has(term.name)) {
+          const local = this.#context.names.fresh(term.name);
+          scope.declarations.set(term.name, { local, occurrence: "argument", uses: -1, loc: term.loc });
+        }
+        return;
+      case "array":
+        for (const item of term.items) this.#declareArguments(item, scope);
+        return;
+      case "object":
+        for (const [, value] of term.entries) this.#declareArguments(value, scope);
+        return;
+      case "call":
+        this.#context.diagnostics.report("rego_compile_error", term.loc, "rule arguments cannot contain calls");
+        return;
+      default:
+        return;
+    }
+  }
+
+  #operator(operator: RefTerm, scope: Scope): RefTerm {
+    const [head, ...rest] = operator.parts;
+    if (head?.kind !== "var") return operator;
+    const parts = rest.map((part) => this.term(part, scope));
+    const global = this.#context.globals.get(head.name);
+    if (global === undefined) return refOf([head, ...parts], operator.loc);
+    this.#context.used?.add(head.name);
+    return refOf([...global.parts, ...parts], operator.loc);
+  }
+
+  term(term: Term, scope: Scope, isAssignTarget = false): Term {
+    switch (term.kind) {
+      case "scalar":
+        return term;
+      case "var":
+        return this.#variable(term, scope, isAssignTarget);
+      case "ref":
+        return this.#ref(term, scope);
+      case "array":
+      case "set":
+        return { ...term, items: term.items.map((item) => this.term(item, scope, isAssignTarget)) };
+      case "object":
+        return {
+          ...term,
+          entries: term.entries.map(([key, value]) => [
+            this.term(key, scope),
+            this.term(value, scope, isAssignTarget),
+          ]),
+        };
+      case "array-comprehension":
+      case "set-comprehension": {
+        const { scope: inner, body } = this.#nested(term.body, scope);
+        const head = this.term(term.head, inner);
+        if (this.#context.strict) this.#reportUnused(inner);
+        return { ...term, body, head };
+      }
+      case "object-comprehension": {
+        const { scope: inner, body } = this.#nested(term.body, scope);
+        const key = this.term(term.key, inner);
+        const value = this.term(term.value, inner);
+        if (this.#context.strict) this.#reportUnused(inner);
+        return { ...term, body, key, value };
+      }
+      case "call":
+        return {
+          ...term,
+          operator: this.#operator(term.operator, scope),
+          args: term.args.map((arg) => this.term(arg, scope)),
+        };
+      case "template":
+        return {
+          ...term,
+          parts: term.parts.flatMap((part): readonly (Term | Expr)[] =>
+            isExpr(part) ? this.#expr(part, scope) : [this.term(part, scope)],
+          ),
+        };
+    }
+  }
+
+  #variable(term: Term & { readonly kind: "var" }, scope: Scope, isAssignTarget: boolean): Term {
+    const { name } = term;
+    if (name.startsWith("$")) return term;
+    const declaration = scope.find(name);
+    if (declaration !== undefined) {
+      if (!isAssignTarget) declaration.uses++;
+      return { ...term, name: declaration.local };
+    }
+    if (!scope.hides(name)) {
+      const global = this.#context.globals.get(name);
+      if (global !== undefined) {
+        this.#context.used?.add(name);
+        return refOf(global.parts, term.loc);
+      }
+    }
+    if (name !== "input" && name !== "data" && !scope.declarations.has(name)) {
+      scope.declarations.set(name, { local: name, occurrence: "seen", uses: 0, loc: term.loc });
+    }
+    return term;
+  }
+
+  #ref(ref: RefTerm, scope: Scope): Term {
+    const [head, ...rest] = ref.parts;
+    if (head === undefined) return ref;
+    const resolved = head.kind === "var" ? this.#variable(head, scope, false) : this.term(head, scope);
+    const parts = rest.map((part) => this.term(part, scope));
+    const first = resolved.kind === "ref" ? resolved.parts : [resolved];
+    return refOf([...first, ...parts], ref.loc);
+  }
+
+  #reportUnused(scope: Scope, threshold = 1): void {
+    for (const [name, declaration] of scope.declarations) {
+      if (declaration.occurrence !== "assigned" && declaration.occurrence !== "declared") continue;
+      if (declaration.uses >= threshold) continue;
+      const verb = declaration.occurrence === "assigned" ? "assigned" : "declared";
+      this.#context.diagnostics.report(
+        "rego_compile_error",
+        declaration.loc,
+        `${verb} var ${name} unused`,
+      );
+    }
+  }
+
+  #reportUnusedArguments(rule: Rule, scope: Scope): void {
+    for (const [name, declaration] of scope.declarations) {
+      // Every branch of the rule mentions the arguments once in its head.
+      if (declaration.uses >= branchCount(rule)) continue;
+      this.#context.diagnostics.report(
+        "rego_compile_error",
+        rule.head.loc,
+        `unused argument ${name}. (hint: use _ (wildcard variable) instead)`,
+      );
+    }
+  }
+}
+
+function branchCount(rule: Rule): number {
+  return 1 + (rule.elseRule === undefined ? 0 : branchCount(rule.elseRule));
+}
+
+export function isExpr(node: Term | Expr): node is Expr {
+  return node.kind.startsWith("expr-");
+}
+
+/** Names that a body declares at its own level. */
+function declaredNames(body: Body): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (term: Term): void => {
+    if (term.kind === "var") names.add(term.name);
+    else if (term.kind === "array") term.items.forEach(collect);
+    else if (term.kind === "object") {
+      for (const [key, value] of term.entries) {
+        collect(key);
+        collect(value);
+      }
+    }
+  };
+  for (const expr of body) {
+    if (expr.kind === "expr-some") {
+      const [only] = expr.symbols;
+      if (only?.kind === "call") only.args.slice(0, -1).forEach(collect);
+      else expr.symbols.forEach(collect);
+    } else if (expr.kind === "expr-call" && operatorName(expr.operator) === "assign" && expr.args[0] !== undefined) {
+      collect(expr.args[0]);
+    }
+  }
+  return names;
+}
+
+/** For messages that show a resolved term in the author's words. */
+export function describeTerm(term: Term, names: Names): string {
+  return printTerm(term).replace(/__local\d+__/g, (name) => names.sourceOf(name));
+}

@@ -1,0 +1,75 @@
+/**
+ * How a plan runs: every expression is a closure that calls the next one for each way to satisfy it. The answer `true`
+ * stops the search (somebody has seen enough), `false` asks for the next way. Variables live in slots of a frame;
+ * which ones are bound at any point is known when planning, so nothing has to be undone.
+ */
+import type { Expr, Rule } from "../syntax/ast.ts";
+import type { Value } from "../values/value.ts";
+import type { Machine } from "./machine.ts";
+import type { Program } from "./program.ts";
+
+export type Frame = (Value | undefined)[];
+export type Exec = (frame: Frame) => boolean;
+export type Consumer = (frame: Frame, value: Value) => boolean;
+/** A value from bound variables. */
+export type Getter = (frame: Frame) => Value | undefined;
+/** Compares with bound variables, binds the others. */
+export type Matcher = (frame: Frame, value: Value) => boolean;
+export type Bound = ReadonlySet<string>;
+
+/** Sees every expression and rule as it is evaluated; plans without an observer have no cost for it. */
+export interface Observer {
+  readonly enterExpr?: (expr: Expr, frame: Frame, slots: Slots) => void;
+  readonly failExpr?: (expr: Expr) => void;
+  readonly enterRule?: (rule: Rule) => void;
+  readonly exitRule?: (rule: Rule, value: Value) => void;
+  readonly failRule?: (rule: Rule) => void;
+}
+
+export interface PlanContext {
+  readonly machine: Machine;
+  readonly program: Program;
+  readonly slots: Slots;
+  readonly observer: Observer | undefined;
+  readonly evaluator: Evaluator;
+}
+
+/** What plans of refs and calls need from the evaluation of rules. */
+export interface Evaluator {
+  groupValue(groupId: number): Value | undefined;
+  groupPart(groupId: number, keys: readonly Value[]): Value | undefined;
+  callFunction(groupId: number, args: readonly Value[]): Value | undefined;
+  /** The document of a package: its rules and the base document merged. */
+  extent(path: readonly string[]): Value | undefined;
+}
+
+/** Slot 0 holds the result of the rule or query. */
+export class Slots {
+  readonly #slots = new Map<string, number>();
+  #count = 1;
+
+  of(name: string): number {
+    let slot = this.#slots.get(name);
+    if (slot === undefined) {
+      slot = this.#count++;
+      this.#slots.set(name, slot);
+    }
+    return slot;
+  }
+
+  fresh(): number {
+    return this.#count++;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  entries(): Iterable<readonly [string, number]> {
+    return this.#slots;
+  }
+}
+
+export function newFrame(slots: Slots): Frame {
+  return new Array(slots.count).fill(undefined);
+}

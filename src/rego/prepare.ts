@@ -1,0 +1,156 @@
+/** The public way to run policies: compile once, prepare queries, evaluate many times. */
+import { type Compiled, type CompileOptions, type CompiledQuery, compileModules, compileQuery } from "./compile/compile.ts";
+import { RegoError } from "./evaluate/errors.ts";
+import { planBody } from "./evaluate/expressions.ts";
+import { type Exec, type Frame, newFrame, type Observer, Slots } from "./evaluate/frame.ts";
+import { RuleEvaluator } from "./evaluate/groups.ts";
+import { type BuiltinErrorRecord, defaultLimits, type Limits, Machine, type RegoEnv } from "./evaluate/machine.ts";
+import type { Body, Location, Module, RegoVersion } from "./syntax/ast.ts";
+import { RegoErrors, type RegoErrorItem } from "./syntax/errors.ts";
+import { parseModule, parseQuery } from "./syntax/module.ts";
+import { fromPlain, toPlain } from "./values/json.ts";
+import type { PlainValue, Value } from "./values/value.ts";
+
+export interface ModuleSource {
+  readonly file: string;
+  readonly source: string;
+}
+
+export interface PolicyOptions extends CompileOptions {
+  readonly version?: RegoVersion;
+  readonly env: RegoEnv;
+  readonly limits?: Partial<Limits>;
+}
+
+export interface EvaluateOptions {
+  readonly input?: unknown;
+  /** Values that are Rego values already; win over `input`. */
+  readonly inputValue?: Value;
+  readonly data?: unknown;
+  readonly limits?: Partial<Limits>;
+  readonly signal?: AbortSignal;
+  /** Errors of built-ins end the evaluation instead of making an expression undefined. */
+  readonly strictBuiltinErrors?: boolean;
+  readonly onPrint?: (message: string, location: Location) => void;
+  readonly onTrace?: (message: string, location: Location) => void;
+}
+
+export interface QueryResult {
+  readonly bindings: { readonly [name: string]: PlainValue };
+  readonly values: ReadonlyMap<string, Value>;
+}
+
+export interface QueryOptions {
+  readonly package?: readonly string[];
+  readonly imports?: Module["imports"];
+  readonly version?: RegoVersion;
+  readonly futureKeywords?: readonly string[];
+  readonly observer?: Observer;
+}
+
+/** Modules compiled together. */
+export interface Policy {
+  readonly compiled: Compiled;
+  readonly modules: readonly Module[];
+  /** Throws `RegoErrors` if the query does not compile. */
+  query(text: string | Body, options?: QueryOptions): PreparedQuery;
+}
+
+export interface PreparedQuery {
+  /** All answers; throws `RegoError`. */
+  evaluate(options?: EvaluateOptions): readonly QueryResult[];
+  readonly builtinErrors: readonly BuiltinErrorRecord[];
+}
+
+/** Parses and compiles; throws `RegoErrors` with everything that is wrong. */
+export function compile(sources: readonly ModuleSource[], options: PolicyOptions): Policy {
+  const errors: RegoErrorItem[] = [];
+  const modules: Module[] = [];
+  for (const { file, source } of sources) {
+    try {
+      modules.push(parseModule(file, source, { version: options.version ?? "v1" }));
+    } catch (error) {
+      if (!(error instanceof RegoErrors)) throw error;
+      errors.push(...error.errors);
+    }
+  }
+  if (errors.length > 0) throw new RegoErrors(errors);
+  return policyOf(modules, options);
+}
+
+export function policyOf(modules: readonly Module[], options: PolicyOptions): Policy {
+  const compiled = compileModules(modules, options);
+  return {
+    compiled,
+    modules,
+    query: (text, queryOptions = {}) => prepareQuery(compiled, text, options, queryOptions),
+  };
+}
+
+function prepareQuery(
+  compiled: Compiled,
+  text: string | Body,
+  options: PolicyOptions,
+  queryOptions: QueryOptions,
+): PreparedQuery {
+  const version = queryOptions.version ?? options.version ?? "v1";
+  const body =
+    typeof text === "string"
+      ? parseQuery(text, { version, ...(queryOptions.futureKeywords && { futureKeywords: queryOptions.futureKeywords }) })
+      : text;
+  const query = compileQuery(body, compiled, queryOptions);
+  const machine = new Machine(options.env);
+  machine.limits = { ...defaultLimits, ...options.limits };
+  const evaluator = new RuleEvaluator(compiled.program, machine, queryOptions.observer);
+  const slots = new Slots();
+  const context = evaluator.context(slots);
+  let results: QueryResult[] = [];
+  const finish: Exec = (frame) => {
+    results.push(collect(frame, query, slots));
+    return false;
+  };
+  const run = planBody(query.body, new Set(), () => finish, context);
+  return {
+    get builtinErrors() {
+      return machine.builtinErrors;
+    },
+    evaluate: (evaluation = {}) => {
+      machine.input =
+        evaluation.inputValue ?? (evaluation.input === undefined ? undefined : fromPlain(evaluation.input));
+      machine.data = evaluation.data === undefined ? undefined : fromPlain(evaluation.data);
+      machine.limits = { ...defaultLimits, ...options.limits, ...evaluation.limits };
+      machine.signal = evaluation.signal;
+      machine.strictBuiltinErrors = evaluation.strictBuiltinErrors ?? false;
+      machine.print = evaluation.onPrint;
+      machine.trace = evaluation.onTrace;
+      results = [];
+      machine.begin();
+      guardStack(() => run(newFrame(slots)));
+      return results;
+    },
+  };
+}
+
+function collect(frame: Frame, query: CompiledQuery, slots: Slots): QueryResult {
+  const values = new Map<string, Value>();
+  const bindings: { [name: string]: PlainValue } = {};
+  for (const [name, local] of query.variables) {
+    const value = frame[slots.of(local)];
+    if (value === undefined) continue;
+    values.set(name, value);
+    bindings[name] = toPlain(value);
+  }
+  return { bindings, values };
+}
+
+/** A policy that nests deeper than the machine's stack ends with an error, not with a crash. */
+function guardStack(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof RangeError && /call stack/i.test(error.message)) {
+      throw new RegoError("eval_limit_error", "call stack limit exceeded");
+    }
+    throw error;
+  }
+}
