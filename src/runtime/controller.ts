@@ -113,6 +113,15 @@ export interface ReconcileContext extends ObserveContext {
   readonly log: Logger;
   /** Aborted at the time limit, at shutdown and when leadership is lost; writes are refused from then on. */
   readonly signal: AbortSignal;
+  /** On the clock that never goes back, when this reconcile began. */
+  readonly monotonicMs: number;
+  /** Puts a key of this controller into its queue. */
+  requeue(key: ObjectKey, afterMs?: number): void;
+  /**
+   * Starts work that outlives this reconcile. Its context's signal is aborted by the given one and when the controller
+   * stops, which waits for it. The promise never rejects: what the work throws is logged.
+   */
+  background(signal: AbortSignal, work: (context: ReconcileContext) => Promise<void>): Promise<void>;
 }
 
 export interface ActContext<T extends KubeObject> extends ReconcileContext {

@@ -29,6 +29,8 @@ export interface Manager {
   readonly informers: readonly Informer[];
   readonly metrics: MetricsRegistry;
   readonly isLeader: boolean;
+  /** False when we believe to lead, but could not renew the lease in time. */
+  readonly isElectionHealthy: boolean;
   /** Resolves with the reason when the manager has stopped by itself, for instance because the lease was lost. */
   readonly stopped: Promise<Error | undefined>;
 }
@@ -100,6 +102,10 @@ class ControllerManager implements Manager {
   get isLeader(): boolean {
     if (this.#state !== "running") return false;
     return this.#options.leaderElection === undefined || (this.#election?.isLeader ?? false);
+  }
+
+  get isElectionHealthy(): boolean {
+    return this.#election?.isHealthy ?? true;
   }
 
   add(controller: Controller): RunningController {

@@ -63,6 +63,9 @@ export class WorkQueue {
   get processingLength(): number {
     return this.#processing.size;
   }
+  get processingKeys(): readonly string[] {
+    return [...this.#processing.keys()];
+  }
   get isShutDown(): boolean {
     return this.#shutDown;
   }

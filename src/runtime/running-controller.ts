@@ -246,6 +246,16 @@ export class RunningController {
         ...(span.spanContext().traceId !== noTrace && { traceId: span.spanContext().traceId }),
       }),
       signal,
+      monotonicMs: this.#env.monotonicMs(),
+      requeue: (key, afterMs = 0) => void this.queue.add(keyText(key), { afterMs }),
+      background: (own, work) => {
+        const lasting = AbortSignal.any([own, this.#stopSources.signal, this.#cancel.signal]);
+        const running = work(this.#context(request, span, lasting)).catch((error: unknown) => {
+          if (!lasting.aborted) this.#log.error("background work failed", { object: keyText(request.key), error });
+        });
+        this.#track(running);
+        return running;
+      },
     };
   }
 

@@ -39,4 +39,32 @@ export function channel(limit: number = channelLimit): Channel {
   };
 }
 
+/** A source that asks something outside every so often, such as a file or another service. */
+export function polled(
+  everyMs: number,
+  poll: (signal: AbortSignal) => Promise<readonly ObjectKey[]>,
+  onError: (error: unknown) => void,
+): Source {
+  return {
+    start(enqueue, { env, signal }) {
+      const again = (): void => {
+        if (signal.aborted) return;
+        poll(signal)
+          .then((keys) => {
+            for (const key of keys) enqueue(key);
+          }, onError)
+          .finally(() => {
+            if (signal.aborted) return;
+            const cancel = env.setTimer(everyMs, () => {
+              signal.removeEventListener("abort", cancel);
+              again();
+            });
+            signal.addEventListener("abort", cancel, { once: true });
+          });
+      };
+      again();
+    },
+  };
+}
+
 const channelLimit = 10_000;
