@@ -48,14 +48,18 @@ function run(env: Env, plugin: ExecPlugin, variables: Record<string, string | un
     const output: Buffer[] = [];
     let outputLength = 0;
     let complaint = "";
-    const cancelTimer = env.setTimer(maxRunMs, () => {
+    // A shell's own children keep the pipes open after its end; closing our side ends those that still write.
+    const end = (problem: string): void => {
       child.kill("SIGKILL");
-      fail(`${plugin.command} did not end within ${maxRunMs / 1000} s`);
-    });
+      child.stdout.destroy();
+      child.stderr.destroy();
+      fail(problem);
+    };
+    const cancelTimer = env.setTimer(maxRunMs, () => end(`${plugin.command} did not end within ${maxRunMs / 1000} s`));
     child.stdout.on("data", (chunk: Buffer) => {
       outputLength += chunk.length;
       if (outputLength <= maxOutputBytes) output.push(chunk);
-      else child.kill("SIGKILL");
+      else end(`${plugin.command} printed more than ${maxOutputBytes} bytes`);
     });
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", (text: string) => {
@@ -68,7 +72,6 @@ function run(env: Env, plugin: ExecPlugin, variables: Record<string, string | un
     });
     child.once("close", (code, signal) => {
       cancelTimer();
-      if (outputLength > maxOutputBytes) return fail(`${plugin.command} printed more than ${maxOutputBytes} bytes`);
       if (code === 0) return resolve(Buffer.concat(output).toString("utf8"));
       const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`;
       fail(`${plugin.command} ${how}${complaint.trim() === "" ? "" : `: ${complaint.trim()}`}`);
