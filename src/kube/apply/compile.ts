@@ -50,12 +50,17 @@ export interface CompiledSchema {
 
 export function compileSchema(schema: TypeSchema): CompiledSchema {
   const definitions = new Map(schema.types.map((definition) => [definition.name, definition]));
+  return compileTypes((name) => definitions.get(name));
+}
+
+/** As `compileSchema`, for types that are made when they are first asked for. */
+export function compileTypes(atomOf: (name: string) => Atom | undefined): CompiledSchema {
   const named = new Map<string, MutableType>();
 
   function type(name: string): MutableType {
     const known = named.get(name);
     if (known) return known;
-    const definition = definitions.get(name);
+    const definition = atomOf(name);
     const compiled: MutableType = { scalar: undefined, list: undefined, map: undefined, fault: undefined };
     // Registered before it is filled: types may contain themselves.
     named.set(name, compiled);
@@ -66,7 +71,7 @@ export function compileSchema(schema: TypeSchema): CompiledSchema {
   function resolve(reference: TypeReference): Type {
     const { namedType, elementRelationship } = reference;
     if (elementRelationship !== undefined) {
-      const atom = namedType === undefined ? reference : definitions.get(namedType);
+      const atom = namedType === undefined ? reference : atomOf(namedType);
       const overridden = atom && withRelationship(atom, elementRelationship);
       return overridden ? compileAtom(overridden, "inlined") : missingType(namedType ?? "inlined type");
     }

@@ -39,6 +39,9 @@ export interface Updater {
   readonly filters?: ReadonlyMap<string, FieldFilter>;
 }
 
+/** Thrown by `convert` for a value that cannot be had in the version that is asked for. */
+export class ConversionFault extends Error {}
+
 export interface Conflict {
   readonly manager: string;
   readonly path: Path;
