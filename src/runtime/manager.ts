@@ -5,7 +5,12 @@ import type { KubeObject } from "../kube/object.ts";
 import type { Controller } from "./controller.ts";
 import { EventRecorder } from "./events.ts";
 import { createInformer, type Informer, type InformerSettings, informerId } from "./informer.ts";
-import { type LeaderElection, type LeaderElectionOptions, runLeaderElection } from "./leader-election.ts";
+import {
+  type LeaderElection,
+  type LeaderElectionOptions,
+  LeadershipLost,
+  runLeaderElection,
+} from "./leader-election.ts";
 import { type Logger, silentLogger } from "./log.ts";
 import { MetricsRegistry } from "./metrics.ts";
 import { RunningController } from "./running-controller.ts";
@@ -122,6 +127,7 @@ class ControllerManager implements Manager {
       tracing: this.#tracing,
       informersFor: (kind, scope) => this.#informersFor(kind, scope),
       concurrency: this.#concurrencyOf(controller),
+      fence: () => this.#fence(controller),
     });
     running.attach();
     this.#controllers.push(running);
@@ -239,6 +245,12 @@ class ControllerManager implements Manager {
       const missing = running.informers.filter(({ cache }) => !cache.synced);
       if (missing.length === 0 || this.#state !== "running" || missing.every(isAbsent)) return;
     }
+  }
+
+  /** After a long stall the lease may be gone before its loss is noticed; the clock tells it at once. */
+  #fence(controller: Controller): void {
+    if (this.#election === undefined || this.#election.isLeader || controller.options.needsLeadership === false) return;
+    throw new LeadershipLost("the lease was not renewed in time, so nothing more is written");
   }
 
   #mayRun(running: RunningController): boolean {

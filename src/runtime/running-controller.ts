@@ -31,6 +31,8 @@ export interface ControllerEnvironment {
   readonly tracing: Tracing;
   readonly informersFor: (kind: KindRef, scope: WatcherScope) => readonly Informer[];
   readonly concurrency: number;
+  /** Throws when this process may not write any more. */
+  readonly fence: () => void;
 }
 
 /** One controller at work: its queue, its workers, its view of the caches. */
@@ -226,6 +228,7 @@ export class RunningController {
         client,
         fieldManager: controller.fieldManager,
         signal,
+        fence: this.#environment.fence,
         viewOf: (kind, key) => this.#viewFor(kind, key),
         applies: this.#applies,
         used: (permission) => this.#noteUse(permission),

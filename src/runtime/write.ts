@@ -48,6 +48,8 @@ export interface WriterOptions {
   readonly client: Client;
   readonly fieldManager: string;
   readonly signal: AbortSignal;
+  /** Throws when this process may not write any more, even if nobody has told it yet. */
+  readonly fence: () => void;
   /** The controller's view of the cache that would hold the object, if it has one. */
   readonly viewOf: (kind: KindRef, key: ObjectKey) => OwnWrites<KubeObject> | undefined;
   readonly applies: UnchangedApplies;
@@ -85,6 +87,7 @@ export function createWrite(options: WriterOptions): Write {
     request: () => Promise<R>,
   ): Promise<{ readonly ok: true; readonly value: R } | Refused> => {
     signal.throwIfAborted();
+    options.fence();
     options.used({
       group: kind.group,
       resource: subresource ? `${kind.plural}/${subresource}` : kind.plural,
