@@ -27,7 +27,12 @@ export interface ConnectorOptions {
   readonly material: TlsMaterial;
 }
 
-type Connector = connectors.connector;
+export interface Connector {
+  /** In the form that undici's pools ask for. */
+  readonly connect: connectors.connector;
+  /** Ends the attempts that have not led to a connection yet; nobody waits for them any more. */
+  abandon(): void;
+}
 
 /** TCP, TLS and the proxy's consent together. */
 const connectTimeoutMs = 10_000;
@@ -35,10 +40,10 @@ const connectTimeoutMs = 10_000;
 const keepAliveProbeMs = 30_000;
 
 export function createConnector(options: ConnectorOptions): Connector {
-  const { server, serverName, material, proxyUrl } = options;
+  const { env, server, serverName, material, proxyUrl } = options;
   const toServer = buildConnector({
     allowH2: false,
-    timeout: connectTimeoutMs,
+    timeout: 0,
     keepAlive: true,
     keepAliveInitialDelay: keepAliveProbeMs,
     lookup: timedLookup(options),
@@ -47,25 +52,47 @@ export function createConnector(options: ConnectorOptions): Connector {
     ...(material.certificate && { cert: material.certificate.certificate, key: material.certificate.key }),
   });
   const name = serverName === undefined ? {} : { servername: serverName };
-  return (target, callback) => {
-    const fail = (error: unknown): void => callback(failureOf(server, error), null);
-    const secure = (httpSocket?: Socket): void => {
-      try {
-        toServer({ ...target, ...name, ...(httpSocket && { httpSocket }) }, (...[error, socket]) =>
-          error ? fail(error) : callback(null, socket),
-        );
-      } catch (error) {
-        // A certificate and a key that do not belong together, perhaps because only one of them is renewed yet.
-        fail(error);
-      }
+  const attempts = new Set<Socket>();
+
+  const secure = (target: connectors.Options, done: (error: unknown, socket?: Socket) => void): void => {
+    let attempt: Socket | undefined;
+    const cancelTimer = env.setTimer(connectTimeoutMs, () => attempt?.destroy(timedOut()));
+    const settle = (error: unknown, socket?: Socket): void => {
+      cancelTimer();
+      if (attempt) attempts.delete(attempt);
+      done(error, socket);
     };
-    if (proxyUrl === undefined) return secure();
-    tunnelThrough(new URL(proxyUrl), { host: target.hostname, port: portOf(server) }, connectTimeoutMs).then(
-      (socket) => (server.protocol === "https:" ? secure(socket) : callback(null, socket)),
-      fail,
-    );
+    try {
+      // undici answers the socket, though its types do not say so.
+      attempt = toServer({ ...target, ...name }, (...[error, socket]) =>
+        error ? settle(error) : settle(undefined, socket),
+      ) as unknown as Socket;
+      attempts.add(attempt);
+    } catch (error) {
+      // A certificate and a key that do not belong together, perhaps because only one of them is renewed yet.
+      settle(error);
+    }
+  };
+
+  return {
+    abandon() {
+      for (const attempt of attempts) attempt.destroy(new Error("given up"));
+    },
+    connect(target, callback) {
+      const done = (error: unknown, socket?: Socket): void =>
+        socket ? callback(null, socket) : callback(failureOf(server, error), null);
+      if (proxyUrl === undefined) return secure(target, done);
+      tunnelThrough(new URL(proxyUrl), { host: target.hostname, port: portOf(server) }, connectTimeoutMs).then(
+        (httpSocket) =>
+          server.protocol === "https:" ? secure({ ...target, httpSocket }, done) : done(undefined, httpSocket),
+        done,
+      );
+    },
   };
 }
+
+const timedOut = (): Error =>
+  Object.assign(new Error(`no connection within ${connectTimeoutMs} ms`), { code: "ETIMEDOUT" });
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 

@@ -76,6 +76,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterator<Uint8Array, 
   }
 
   onResponseEnd(): void {
+    this.#controller = undefined;
     this.#end(undefined);
   }
 
@@ -112,7 +113,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterator<Uint8Array, 
     else if (failure) this.#reader?.reject(failure.error);
     else this.#reader?.resolve({ done: true, value: undefined });
     this.#reader = undefined;
-    // Harmless after the end of the answer; before it, this is what closes the connection.
+    // Before the end of the answer this closes the connection; after it there is no controller left.
     if (this.#controller && !this.#controller.aborted) this.#controller.abort(new Error("given up by the caller"));
   }
 }

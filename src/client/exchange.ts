@@ -216,6 +216,9 @@ export function asConnectionError(request: ApiRequest, error: unknown): Error {
   });
 }
 
-export const describe = (request: ApiRequest): string => `${request.subject}: ${request.method} ${request.target}`;
+export function describe(request: ApiRequest): string {
+  const line = `${request.method} ${request.target}`;
+  return request.subject === line ? line : `${request.subject}: ${line}`;
+}
 
 const codeOf = (error: unknown): string => (error instanceof ApiError ? String(error.status) : "<error>");

@@ -4,7 +4,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "../http/message.ts"
 import type { ClientMetrics } from "./client-metrics.ts";
 import type { ClientCertificate, ClusterAccess, TextSource } from "./cluster-access.ts";
 import { ConnectionError } from "./connection-error.ts";
-import { createConnector, type TlsMaterial } from "./connector.ts";
+import { type Connector, createConnector, type TlsMaterial } from "./connector.ts";
 import { createCredentials, type Identity } from "./credentials.ts";
 import { dispatch } from "./dispatch.ts";
 import { RotatingFile } from "./rotating-file.ts";
@@ -70,12 +70,13 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
 /** The pools that belong to one set of certificates. */
 class Pools {
   readonly material: TlsMaterial;
+  readonly #connector: Connector;
   readonly #requests: Pool;
   readonly #streams: Pool;
 
   constructor(access: ClusterAccess, server: URL, material: TlsMaterial, options: TransportOptions) {
     this.material = material;
-    const connect = createConnector({
+    this.#connector = createConnector({
       env: options.env,
       metrics: options.metrics ?? {},
       server,
@@ -86,7 +87,7 @@ class Pools {
     });
     // Time limits are the client's, which takes them from its Env.
     const shared = {
-      connect,
+      connect: this.#connector.connect,
       allowH2: false,
       pipelining: 1,
       headersTimeout: 0,
@@ -112,6 +113,7 @@ class Pools {
   }
 
   async destroy(): Promise<void> {
+    this.#connector.abandon();
     await Promise.all([this.#requests, this.#streams].map((pool) => pool.destroy()));
   }
 }
