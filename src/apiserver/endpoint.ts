@@ -1,3 +1,4 @@
+import type { VersionSchema } from "../kube/apply/versioned-types.ts";
 import { apiVersionOf } from "../kube/kind.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Named } from "./protocol/status-error.ts";
@@ -16,6 +17,9 @@ export class Endpoint {
   readonly kindName: Named;
   /** Brings a plain value into the form of the type and says which fields the type does not know. */
   readonly shape: (value: Readonly<Record<string, unknown>>) => Shaped;
+  readonly deprecationWarning: string | undefined;
+  /** Schemas of the other versions that managers may have written in. */
+  readonly otherVersions: readonly VersionSchema[];
   readonly #storage: StorageForm | undefined;
   readonly #views = new WeakMap<Entry, Entry>();
 
@@ -23,6 +27,8 @@ export class Endpoint {
     this.resource = resource;
     this.isCustom = options.isCustom;
     this.shape = options.shape;
+    this.deprecationWarning = options.deprecationWarning;
+    this.otherVersions = options.otherVersions ?? [];
     this.apiVersion = apiVersionOf(resource);
     const stored = resource.storedAs ?? resource;
     this.collection = collectionName(stored.group, stored.plural);
@@ -37,7 +43,7 @@ export class Endpoint {
 
   /** The entry in this version; the same one when the stored form is the served form. */
   view(entry: Entry): Entry {
-    if (!this.#storage) return entry;
+    if (!this.#storage || this.#storage.isAsServed?.(entry)) return entry;
     const known = this.#views.get(entry);
     if (known) return known;
     const object = this.#storage.fromStored(entry.object);
@@ -58,6 +64,9 @@ export interface EndpointOptions {
   readonly isCustom: boolean;
   readonly shape: (value: Readonly<Record<string, unknown>>) => Shaped;
   readonly storage?: StorageForm;
+  readonly otherVersions?: readonly VersionSchema[];
+  /** Sent with every answer of a version that is on its way out. */
+  readonly deprecationWarning?: string;
 }
 
 export type Shaped =
@@ -65,6 +74,8 @@ export type Shaped =
   | { readonly kind: "Refused"; readonly message: string };
 
 export interface StorageForm {
+  /** Whether the stored bytes can be served as they are. */
+  isAsServed?(entry: Entry): boolean;
   toStored(object: KubeObject): KubeObject;
   fromStored(object: KubeObject): KubeObject;
 }

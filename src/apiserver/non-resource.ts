@@ -28,6 +28,10 @@ export function nonResourceAnswer(parts: ServerParts, request: HttpRequest, info
     case "/openid/v1/jwks":
       return { ...json(200, parts.tokenSigner.jwks), contentType: "application/jwk-set+json" };
     default:
-      return parts.discovery.answer(info, request.headers) ?? text(404, "404 page not found\n");
+      return (
+        parts.openApi.answer(info, request.headers) ??
+        parts.discovery.answer(info, request.headers) ??
+        text(404, "404 page not found\n")
+      );
   }
 }

@@ -7,6 +7,7 @@ import type { RbacAuthorizer } from "./auth/rbac.ts";
 import type { BodyProblem, DecodedBody } from "./decode/body.ts";
 import type { Discovery } from "./discovery/discovery.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { OpenApi } from "./openapi/openapi.ts";
 import type { Form } from "./protocol/negotiate.ts";
 import type { ResourceRequestInfo } from "./protocol/request-info.ts";
 import type { ResourceTable } from "./resource-table.ts";
@@ -19,6 +20,7 @@ export interface ServerParts {
   readonly store: Store;
   readonly resources: ResourceTable;
   readonly discovery: Discovery;
+  readonly openApi: OpenApi;
   readonly admission: Admission;
   readonly authenticator: Authenticator;
   readonly authorizer: RbacAuthorizer;

@@ -78,7 +78,14 @@ function resourceAnswer(
     throw unknownPath();
   }
   const form = negotiateForm(http.headers, info.query);
-  const request: ApiRequest = { http, info, user, endpoint, form, warnings: [] };
+  const request: ApiRequest = {
+    http,
+    info,
+    user,
+    endpoint,
+    form,
+    warnings: endpoint.deprecationWarning ? [endpoint.deprecationWarning] : [],
+  };
   if (info.subresource !== "") return subresourceAnswer(parts, request);
   if (!endpoint.resource.verbs.includes(info.verb)) throw methodNotAllowed();
   switch (info.verb) {

@@ -17,6 +17,7 @@ import { DefinitionKeeper } from "./crd/definition-keeper.ts";
 import { decodeProtobufBody } from "./decode/protobuf.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { internalRequest, serverUser } from "./internal-request.ts";
+import { OpenApi } from "./openapi/openapi.ts";
 import type { ServerParts } from "./parts.ts";
 import { handle, handleAs } from "./pipeline.ts";
 import { ResourceTable } from "./resource-table.ts";
@@ -57,12 +58,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const serverAddress = options.serverAddress ?? (() => "");
   const tokenSigner = createTokenSigner(options.tokenKey ?? newTokenKey());
   const authorizer = new RbacAuthorizer(store);
+  const discovery = new Discovery(resources, serverAddress);
   const parts: ServerParts = {
     env,
     store,
     resources,
     serverAddress,
-    discovery: new Discovery(resources, serverAddress),
+    discovery,
+    openApi: new OpenApi(resources, discovery),
     admission: admissionChain([namespaceLifecycle(store), builtinAdmission(env, store), preventEscalation(authorizer)]),
     authenticator: new Authenticator(options.tokens ?? [], new TokenChecker(env, store, tokenSigner)),
     authorizer,

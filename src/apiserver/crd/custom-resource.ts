@@ -1,41 +1,81 @@
-import { deepEqual } from "../../kube/equality.ts";
 import type { KubeObject } from "../../kube/object.ts";
-import { subdomainName } from "../builtin/names.ts";
-import { validateObjectMeta, validateObjectMetaUpdate } from "../builtin/object-meta.ts";
-import { Endpoint, type Shaped } from "../endpoint.ts";
-import type { ServedResource, ServedSubresource, Strategy } from "../resource.ts";
+import type { CompiledSchema } from "../../kube/schema/compile.ts";
+import { compileSchema } from "../../kube/schema/compile.ts";
+import { Endpoint, type StorageForm } from "../endpoint.ts";
+import type { ServedResource, ServedSubresource } from "../resource.ts";
 import type { Definition, DefinitionVersion } from "./definition.ts";
 import { printerColumns } from "./printer-columns.ts";
+import { shapeCustom } from "./shape-custom.ts";
+import { customStatusStrategy, customStrategy } from "./strategy.ts";
 
 const allVerbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/** The endpoints of every served version of an established definition. */
-export function endpointsOf(definition: Definition): readonly Endpoint[] {
-  const storage = definition.spec.versions.find(({ storage }) => storage);
-  return definition.spec.versions
+/** The endpoints of every served version of an established definition; `revision` is the definition's own. */
+export function endpointsOf(definition: Definition, revision: number): readonly Endpoint[] {
+  const { versions } = definition.spec;
+  const compiled = new Map(
+    versions.map(({ name, schema }) => [name, compileSchema(schema?.openAPIV3Schema ?? preservesAll)]),
+  );
+  const storageVersion = versions.find(({ storage }) => storage)?.name ?? "";
+  const storageSchema = compiled.get(storageVersion);
+  return versions
     .filter(({ served }) => served)
-    .map((version) => {
-      const resource = servedResource(definition, version);
-      return new Endpoint(resource, {
+    .flatMap((version) => {
+      const schema = compiled.get(version.name);
+      if (!schema || !storageSchema) return [];
+      const resource = servedResource(definition, version, schema);
+      const endpoint: Endpoint = new Endpoint(resource, {
         isCustom: true,
-        shape: (value) => shape(value),
-        ...(storage && storage.name !== version.name && { storage: storedIn(definition, version.name, storage.name) }),
+        shape: (value) => shapeCustom(endpoint, schema, value),
+        otherVersions: versions
+          .filter(({ name }) => name !== version.name)
+          .map(({ name, schema: other }) => ({
+            apiVersion: `${definition.spec.group}/${name}`,
+            schema: other?.openAPIV3Schema ?? preservesAll,
+          })),
+        storage: storedIn(definition, version.name, storageVersion, storageSchema, revision),
+        ...(version.deprecated && {
+          deprecationWarning:
+            version.deprecationWarning ?? `${definition.spec.group}/${version.name} ${resource.kind} is deprecated`,
+        }),
       });
+      return [endpoint];
     });
 }
 
-/** Conversion "None": versions differ in nothing but the apiVersion that they are served under. */
-function storedIn({ spec }: Definition, served: string, stored: string) {
+const preservesAll = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
+
+/**
+ * Conversion "None": versions differ in nothing but the apiVersion that they are served under. What was stored before the
+ * definition changed is read with the defaults that the stored version has now.
+ */
+function storedIn(
+  { spec }: Definition,
+  served: string,
+  stored: string,
+  schema: CompiledSchema,
+  definitionRevision: number,
+): StorageForm {
+  const storedApiVersion = `${spec.group}/${stored}`;
+  const servedApiVersion = `${spec.group}/${served}`;
+  const isSame = served === stored;
   return {
-    toStored: (object: KubeObject): KubeObject => ({ ...object, apiVersion: `${spec.group}/${stored}` }),
-    fromStored: (object: KubeObject): KubeObject => ({ ...object, apiVersion: `${spec.group}/${served}` }),
+    toStored: (object) => (isSame ? object : { ...object, apiVersion: storedApiVersion }),
+    fromStored(object) {
+      const filled = schema.default(schema.prune(object).value as KubeObject);
+      return filled.apiVersion === servedApiVersion ? filled : { ...filled, apiVersion: servedApiVersion };
+    },
+    isAsServed: (entry) => isSame && entry.revision > definitionRevision,
   };
 }
 
-function servedResource(definition: Definition, version: DefinitionVersion): ServedResource {
+function servedResource(definition: Definition, version: DefinitionVersion, schema: CompiledSchema): ServedResource {
   const { group, scope } = definition.spec;
   const names = definition.status?.acceptedNames ?? definition.spec.names;
   const namespaced = scope === "Namespaced";
+  const hasStatus = version.subresources?.status !== undefined;
+  const { scale } = version.subresources ?? {};
+  const shape = { namespaced, hasStatus, schema, ...(scale && { scale }) };
   return {
     group,
     version: version.name,
@@ -49,11 +89,12 @@ function servedResource(definition: Definition, version: DefinitionVersion): Ser
     verbs:
       definition.metadata.deletionTimestamp === undefined ? allVerbs : allVerbs.filter((verb) => verb !== "create"),
     subresources: subresourcesOf(group, names.kind, version),
-    ...(version.subresources?.scale && { scale: version.subresources.scale }),
+    ...(scale && { scale }),
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")),
     schema: version.schema?.openAPIV3Schema ?? {},
     definitions: {},
-    strategy: strategyOf(namespaced, version),
+    strategy: customStrategy(shape),
+    ...(hasStatus && { statusStrategy: customStatusStrategy(shape) }),
     columns: printerColumns(version),
   };
 }
@@ -68,33 +109,4 @@ function subresourcesOf(
     ...(subresources?.status ? [{ name: "status", kind, group, version: name, verbs }] : []),
     ...(subresources?.scale ? [{ name: "scale", kind: "Scale", group: "autoscaling", version: "v1", verbs }] : []),
   ];
-}
-
-function shape(value: Readonly<Record<string, unknown>>): Shaped {
-  const metadata = typeof value["metadata"] === "object" && value["metadata"] !== null ? value["metadata"] : {};
-  return { kind: "Shaped", object: { ...value, metadata } as unknown as KubeObject, unknownFields: [] };
-}
-
-function strategyOf(namespaced: boolean, version: DefinitionVersion): Strategy {
-  const hasStatus = version.subresources?.status !== undefined;
-  const withoutStatus = (object: KubeObject): KubeObject => {
-    if (!hasStatus || !("status" in object)) return object;
-    const { status: _status, ...rest } = object;
-    return rest as KubeObject;
-  };
-  return {
-    default: (object) => object,
-    prepareForCreate: (object) => ({
-      ...withoutStatus(object),
-      metadata: { ...object.metadata, generation: 1 },
-    }),
-    prepareForUpdate(object, old) {
-      const next = hasStatus ? { ...withoutStatus(object), ...("status" in old && { status: old.status }) } : object;
-      const generation = old.metadata.generation ?? 0;
-      const isChanged = !deepEqual({ ...next, metadata: null }, { ...old, metadata: null });
-      return { ...next, metadata: { ...object.metadata, generation: isChanged ? generation + 1 : generation } };
-    },
-    validate: (object) => validateObjectMeta({ ...object }, namespaced, subdomainName),
-    validateUpdate: (object, old) => validateObjectMetaUpdate({ ...object }, { ...old }),
-  };
 }

@@ -71,14 +71,14 @@ export class DefinitionKeeper {
 
   #serve(): void {
     const served = new Map<string, { readonly basis: unknown; readonly endpoints: readonly Endpoint[] }>();
-    for (const { object } of this.#entries()) {
+    for (const { object, revision } of this.#entries()) {
       const definition = object as Definition;
       if (!hasCondition(definition, "Established")) continue;
       const isTerminating = definition.metadata.deletionTimestamp !== undefined;
       const basis = { spec: definition.spec, names: definition.status?.acceptedNames, isTerminating };
       const before = this.#served.get(definition.metadata.name);
       const isSame = before !== undefined && deepEqual(before.basis, basis);
-      served.set(definition.metadata.name, isSame ? before : { basis, endpoints: endpointsOf(definition) });
+      served.set(definition.metadata.name, isSame ? before : { basis, endpoints: endpointsOf(definition, revision) });
     }
     const changed = [...new Set([...this.#served.keys(), ...served.keys()])].filter(
       (name) => this.#served.get(name) !== served.get(name),

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../kube/object.ts";
 
 /** A stored CustomResourceDefinition, as far as serving its resources needs it. */
 export interface Definition extends KubeObject {
-  readonly spec: CustomResourceDefinitionSpec & {
+  readonly spec: Omit<CustomResourceDefinitionSpec, "versions"> & {
     readonly versions: readonly DefinitionVersion[];
     readonly preserveUnknownFields?: boolean;
   };

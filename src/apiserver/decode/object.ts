@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../kube/object.ts";
+import { checkCustomType } from "../crd/shape-custom.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
 import { badRequest } from "../protocol/status-error.ts";
 import { decodeBody, mediaTypeOf } from "./body.ts";
@@ -35,17 +36,14 @@ export function shapeObject(
   const shaped = endpoint.shape(typed);
   if (shaped.kind === "Refused") throw badRequest(shaped.message);
   if (options.fieldValidation !== "Ignore") {
-    const complaints = [
-      ...shaped.unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
-      ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-    ];
+    const unknown = shaped.unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`);
+    const repeated = duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`);
+    const complaints = endpoint.isCustom ? [...repeated, ...unknown] : [...unknown, ...repeated];
     if (options.fieldValidation === "Warn") warnings.push(...complaints);
     else if (complaints.length > 0) {
       const list = complaints.join(", ");
       throw badRequest(
-        endpoint.isCustom
-          ? `strict decoding error: ${list}`
-          : `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${list}`,
+        `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${list}`,
       );
     }
   }
@@ -67,8 +65,8 @@ function withTypeMeta({ endpoint }: ApiRequest, value: unknown): Readonly<Record
   const givenKind = typeof body["kind"] === "string" ? body["kind"] : "";
   const givenVersion = typeof body["apiVersion"] === "string" ? body["apiVersion"] : "";
   if (isCustom) {
-    if (givenKind === "") throw badRequest("Object 'Kind' is missing in the body of the request");
-    if (givenVersion === "") throw badRequest("Object 'apiVersion' is missing in the body of the request");
+    checkCustomType(endpoint, body, JSON.stringify(value));
+    return body;
   }
   const kind = givenKind || resource.kind;
   const version = givenVersion || apiVersion;

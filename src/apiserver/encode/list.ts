@@ -1,7 +1,7 @@
 import type { KubeObject, ListMeta } from "../../kube/object.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
-import type { Answer } from "../protocol/respond.ts";
+import { type Answer, warningHeader } from "../protocol/respond.ts";
 import type { Entry } from "../storage/entry.ts";
 import { encodeValue } from "./object.ts";
 import { partialObjectMetadata } from "./partial-metadata.ts";
@@ -16,6 +16,7 @@ export function encodeList(
 ): Answer {
   const { form, endpoint, info } = request;
   const { resource, apiVersion } = endpoint;
+  const headers = warningHeader(request.warnings);
   const seen = entries.map((entry) => endpoint.view(entry));
   switch (form.kind) {
     case "Table":
@@ -27,16 +28,17 @@ export function encodeList(
           now: parts.env.now(),
           includeObject: info.query.get("includeObject"),
         }),
+        headers,
       );
     case "PartialObjectMetadata": {
       const items = objectsOf(seen).map((object) => partialObjectMetadata(form.version, object));
       const kind = "PartialObjectMetadataList";
-      return encodeValue(request, 200, { kind, apiVersion: `meta.k8s.io/${form.version}`, metadata, items });
+      return encodeValue(request, 200, { kind, apiVersion: `meta.k8s.io/${form.version}`, metadata, items }, headers);
     }
     case "Object": {
       const head = { kind: resource.listKind, apiVersion, metadata };
-      if (form.yaml || form.pretty) return encodeValue(request, 200, { ...head, items: objectsOf(seen) });
-      return { status: 200, contentType: "application/json", body: joinItems(head, endpoint, seen) };
+      if (form.yaml || form.pretty) return encodeValue(request, 200, { ...head, items: objectsOf(seen) }, headers);
+      return { status: 200, contentType: "application/json", body: joinItems(head, endpoint, seen), headers };
     }
   }
 }

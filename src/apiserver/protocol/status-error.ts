@@ -65,11 +65,11 @@ export const notAcceptable = (available: readonly string[]): StatusError =>
     `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`,
     {},
   );
-export const alreadyExists = (resource: Named, name: string): StatusError =>
+export const alreadyExists = (resource: Named, name: string, isBeingDeleted = false): StatusError =>
   new StatusError(
     409,
     "AlreadyExists",
-    `${qualified(resource)} ${JSON.stringify(name)} already exists`,
+    `${isBeingDeleted ? "object is being deleted: " : ""}${qualified(resource)} ${JSON.stringify(name)} already exists`,
     detailsOf(resource, name),
   );
 export const conflict = (resource: Named, name: string, why: string, causes?: readonly StatusCause[]): StatusError =>

@@ -68,7 +68,8 @@ function checkedReplicas({ spec }: Partial<Scale>, name: string): number {
 export function scaleOf({ endpoint }: ApiRequest, object: KubeObject): Scale {
   const { scale } = endpoint.resource;
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const selector = selectorText(at(scale?.labelSelectorPath, object));
+  const selectorPath = endpoint.isCustom ? scale?.labelSelectorPath : ".spec.selector";
+  const selector = selectorText(at(selectorPath, object));
   return {
     kind: "Scale",
     apiVersion: apiVersionOf(endpoint.subresource("scale") ?? { group: "autoscaling", version: "v1" }),

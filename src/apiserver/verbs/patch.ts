@@ -1,7 +1,22 @@
+import { mediaTypeOf } from "../decode/body.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
 import type { Answer } from "../protocol/respond.ts";
-import { methodNotAllowed } from "../protocol/status-error.ts";
+import { unsupportedMediaType } from "../protocol/status-error.ts";
+import { apply } from "./apply.ts";
 
-export async function patch(_parts: ServerParts, _request: ApiRequest): Promise<Answer> {
-  throw methodNotAllowed();
+const patchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/apply-patch+yaml",
+  "application/strategic-merge-patch+json",
+];
+
+/** The four ways to change a part of an object. */
+export async function patch(parts: ServerParts, request: ApiRequest): Promise<Answer> {
+  switch (mediaTypeOf(request.http.headers["content-type"])) {
+    case "application/apply-patch+yaml":
+      return apply(parts, request);
+    default:
+      throw unsupportedMediaType(patchTypes);
+  }
 }

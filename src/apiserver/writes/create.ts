@@ -38,28 +38,27 @@ async function createOnce(
   const { env, store, admission } = parts;
   const { endpoint, info } = request;
   const { strategy } = endpoint.resource;
-  const stamped = stampNew(env, endpoint, info.namespace, given);
-  const prepared = strategy.prepareForCreate(stamped);
+  const stamped = managed(stampNew(env, endpoint, info.namespace, given));
   const question: AdmissionQuestion = {
     request,
     endpoint,
     operation: "CREATE",
     subresource: "",
     namespace: endpoint.resource.namespaced ? info.namespace : "",
-    name: prepared.metadata.name,
-    object: prepared,
+    name: stamped.metadata.name,
+    object: stamped,
     dryRun: options.dryRun,
     options: { kind: "CreateOptions", apiVersion: "meta.k8s.io/v1", ...optionsBody(options) },
   };
-  const mutated = (await admission.mutate(question)) ?? prepared;
-  const object = managed(mutated === prepared ? prepared : strategy.prepareForCreate(strategy.default(mutated)));
+  const object = strategy.prepareForCreate((await admission.mutate(question)) ?? stamped);
   const errors = strategy.validate(object);
   if (errors.length > 0) throw invalid(endpoint.kindName, object.metadata.name, errors);
   request.warnings.push(...(strategy.warnings?.(object) ?? []));
   const { name } = object.metadata;
   await admission.validate({ ...question, name, object });
   const key = storageKey(namespaceOf(endpoint, info.namespace), name);
-  if (store.latest(endpoint.collection, key)) throw alreadyExists(endpoint.resourceName, name);
+  const taken = store.latest(endpoint.collection, key)?.object;
+  if (taken) throw alreadyExists(endpoint.resourceName, name, taken.metadata.deletionTimestamp !== undefined);
   const stored = endpoint.toStored(object);
   if (options.dryRun) return unsavedEntry(key, stored);
   const outcome = store.write(endpoint.collection, key, undefined, stored);

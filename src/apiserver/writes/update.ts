@@ -56,7 +56,7 @@ async function updateOnce(
   checkUid(request, change, old);
   const wanted = checkVersion(request, change.wanted(old), old);
   const prepare = preparation(request, change, old);
-  const prepared = prepare(stampUpdated(wanted, old));
+  const stamped = change.managed(stampUpdated(wanted, old), old);
   const question: AdmissionQuestion = {
     request,
     endpoint,
@@ -64,13 +64,12 @@ async function updateOnce(
     subresource: info.subresource,
     namespace: endpoint.resource.namespaced ? info.namespace : "",
     name: info.name,
-    object: prepared,
+    object: stamped,
     oldObject: old,
     dryRun: options.dryRun,
     options: { kind: change.optionsKind, apiVersion: "meta.k8s.io/v1", ...optionsBody(options) },
   };
-  const mutated = (await admission.mutate(question)) ?? prepared;
-  const object = change.managed(mutated === prepared ? prepared : prepare(mutated), old);
+  const object = prepare((await admission.mutate(question)) ?? stamped);
   const errors = validation(request, change, object, old);
   if (errors.length > 0) throw invalid(endpoint.kindName, info.name, errors);
   if (info.subresource === "") request.warnings.push(...(endpoint.resource.strategy.warnings?.(object) ?? []));

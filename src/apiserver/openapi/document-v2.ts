@@ -1,0 +1,64 @@
+import type { Endpoint } from "../endpoint.ts";
+import { serverVersion } from "../version.ts";
+import { type Operation, operationsOf } from "./operations.ts";
+import { definitionName, schemasOf } from "./schemas.ts";
+
+/** The one OpenAPI 2 document of everything. */
+export function documentV2(endpoints: readonly Endpoint[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of endpoints.flatMap(operationsOf)) {
+    paths[operation.path] ??= {};
+    Object.assign(paths[operation.path] ?? {}, { [operation.method]: operationBody(operation) });
+  }
+  return {
+    swagger: "2.0",
+    info: { title: "Kubernetes", version: `v${serverVersion.major}.${serverVersion.minor}` },
+    paths,
+    definitions: schemasOf(endpoints),
+    securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header" } },
+    security: [{ BearerToken: [] }],
+  };
+}
+
+function operationBody({ action, operationId, kind, parameters, body, answer }: Operation): object {
+  const name = definitionName(kind.group, kind.version, kind.kind);
+  const schema =
+    answer === "object" ? name : answer === "list" ? `${name}List` : "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
+  return {
+    consumes: body === "patch" ? patchTypes : ["*/*"],
+    produces: ["application/json", "application/yaml"],
+    schemes: ["https"],
+    operationId,
+    parameters: [
+      ...(body
+        ? [
+            {
+              name: "body",
+              in: "body",
+              required: true,
+              schema: body === "object" ? reference(name) : { type: "object" },
+            },
+          ]
+        : []),
+      ...parameters.map(({ name: each, in: where, type }) => ({
+        uniqueItems: true,
+        type,
+        name: each,
+        in: where,
+        ...(where === "path" && { required: true }),
+      })),
+    ],
+    responses: { "200": { description: "OK", schema: reference(schema) }, "401": { description: "Unauthorized" } },
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": kind,
+  };
+}
+
+const patchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+];
+
+const reference = (name: string): object => ({ $ref: `#/definitions/${name}` });
