@@ -41,7 +41,8 @@ export function applyTo(
     ...(target.subresource !== undefined && { subresource: target.subresource }),
   };
   const object = result as KubeObject;
-  return { ...object, metadata: { ...object.metadata, managedFields: [...kept, entry] } };
+  const managedFields = [...kept, entry].sort((a, b) => ((a.manager ?? "") < (b.manager ?? "") ? -1 : 1));
+  return { ...object, metadata: { ...object.metadata, managedFields } };
 }
 
 function applyConflict(conflicts: readonly { readonly path: string; readonly manager: string }[]): Refusal {
@@ -95,7 +96,8 @@ function valueAt(object: unknown, path: string): unknown {
 }
 
 function withValue(node: unknown, [head, ...rest]: readonly string[], value: unknown): unknown {
-  if (head === undefined) return value;
+  // An empty map says that the map is there, not that it is empty.
+  if (head === undefined) return isRecord(value) && isRecord(node) ? node : value;
   const members = isRecord(node) ? node : {};
   return { ...members, [head]: withValue(members[head], rest, value) };
 }
