@@ -191,7 +191,7 @@ function quoteAscii(text: string): string {
 
 function formatInt(operand: Operand & { readonly kind: "int" }, verb: string, flags: Flags): string {
   const { value } = operand;
-  const base = { b: 2, o: 8, O: 8, d: 10, v: 10, x: 16, X: 16 }[verb];
+  const base = { b: 2, o: 8, O: 8, d: 10, v: 10, x: 16, X: 16, s: operand.isBig ? 10 : undefined }[verb];
   if (base !== undefined) {
     let digits = (value < 0n ? -value : value).toString(base);
     if (verb === "X") digits = digits.toUpperCase();

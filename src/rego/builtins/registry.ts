@@ -1,12 +1,36 @@
 /** All built-ins by name. */
 import { collectionBuiltins, walk } from "./collections.ts";
+import { encodingBuiltins } from "./encoding.ts";
+import { globBuiltins } from "./glob.ts";
+import { identifierBuiltins } from "./identifiers.ts";
+import { jsonEditBuiltins } from "./json-edit.ts";
+import { netBuiltins } from "./net.ts";
 import { numberBuiltins } from "./numbers.ts";
 import type { Builtin, Builtins, Relation } from "./operands.ts";
+import { outsideBuiltins } from "./outside.ts";
+import { regexBuiltins } from "./regex.ts";
+import { semverBuiltins } from "./semver.ts";
 import { stringBuiltins } from "./strings.ts";
+import { timeBuiltins } from "./time.ts";
+import { unitBuiltins } from "./units.ts";
 
 export type { Builtin, Relation } from "./operands.ts";
 
-const families: readonly Builtins[] = [numberBuiltins, collectionBuiltins, stringBuiltins];
+const families: readonly Builtins[] = [
+  numberBuiltins,
+  collectionBuiltins,
+  stringBuiltins,
+  encodingBuiltins,
+  jsonEditBuiltins,
+  regexBuiltins,
+  globBuiltins,
+  timeBuiltins,
+  unitBuiltins,
+  netBuiltins,
+  semverBuiltins,
+  identifierBuiltins,
+  outsideBuiltins,
+];
 
 export const builtins: ReadonlyMap<string, Builtin> = new Map(families.flatMap((family) => Object.entries(family)));
 

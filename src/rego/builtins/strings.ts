@@ -115,7 +115,7 @@ function isAscii(text: string): boolean {
 
 /** Go's `strings.Split`: an empty separator splits into characters. */
 export function splitGo(text: string, separator: string): readonly string[] {
-  if (separator === "") return text === "" ? [""] : [...text];
+  if (separator === "") return [...text];
   return text.split(separator);
 }
 

@@ -4,7 +4,8 @@ import { newNode } from "../evaluate/program.ts";
 import type { Rule, Term } from "../syntax/ast.ts";
 import { scalar, stringPath } from "../syntax/ast.ts";
 
-export function buildProgram(rules: readonly CompiledRule[]): Program {
+/** Packages count even without rules: their documents are empty objects. */
+export function buildProgram(rules: readonly CompiledRule[], packages: readonly (readonly string[])[]): Program {
   const buckets = new Map<string, { readonly path: readonly string[]; readonly rules: CompiledRule[] }>();
   for (const rule of rules) {
     const path = rulePath(rule.source, rule.packagePath);
@@ -16,6 +17,7 @@ export function buildProgram(rules: readonly CompiledRule[]): Program {
   }
   absorb(buckets);
   const root = newNode([]);
+  for (const path of packages) nodeAt(root, path);
   const groups: RuleGroup[] = [];
   const functions = new Map<string, FunctionGroup>();
   for (const { path, rules: members } of buckets.values()) {

@@ -98,7 +98,7 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   diagnostics.throwIfAny();
 
   const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module, names));
-  return { program: buildProgram(rules), modules, names, options, functions };
+  return { program: buildProgram(rules, modules.map((module) => module.packagePath)), modules, names, options, functions };
 }
 
 /** Throws `RegoErrors`. */

@@ -27,7 +27,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
     const { id } = group;
     const call = planOperands(getters, (args) => {
       const mock = machine.mocks?.get(name);
-      return mock === undefined ? evaluator.callFunction(id, args) : callMock(mock, args, expr.loc, plan);
+      return mock === undefined ? evaluator.callFunction(id, args) : callMock(name, mock, args, expr.loc, plan);
     });
     return finish(call, matcher, next);
   }
@@ -49,7 +49,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
     const mock = machine.mocks?.get(name);
     return mock === undefined
       ? callBuiltin(builtin, name, args, expr.loc, machine)
-      : callMock(mock, args, expr.loc, plan);
+      : callMock(name, mock, args, expr.loc, plan);
   });
   return finish(call, matcher, next);
 }
@@ -112,12 +112,27 @@ export function callBuiltin(
   }
 }
 
-function callMock(mock: Mock, args: readonly Value[], location: Location, plan: PlanContext): Value | undefined {
+function callMock(
+  name: string,
+  mock: Mock,
+  args: readonly Value[],
+  location: Location,
+  plan: PlanContext,
+): Value | undefined {
   switch (mock.kind) {
     case "value":
       return mock.value;
-    case "function":
-      return plan.evaluator.callFunction(mock.group.id, args);
+    case "function": {
+      // Inside the replacement the original is itself again; otherwise it could never call it.
+      const { machine } = plan;
+      const { mocks, memo } = machine;
+      machine.mocks = new Map([...(mocks ?? [])].filter(([known]) => known !== name));
+      machine.memo = [];
+      const value = plan.evaluator.callFunction(mock.group.id, args);
+      machine.mocks = mocks;
+      machine.memo = memo;
+      return value;
+    }
     case "builtin": {
       const builtin = builtins.get(mock.name);
       return builtin === undefined ? undefined : callBuiltin(builtin, mock.name, args, location, plan.machine);

@@ -115,12 +115,14 @@ export class RuleEvaluator implements Evaluator {
     if (group !== undefined) return group.kind === "function" ? undefined : this.groupValue(group.id);
     const { overrides } = this.#machine;
     if (overrides?.some((path) => path.length <= node.path.length && isPrefix(path, node.path))) return base;
-    // A base document that is no object hides the rules below it only where there are none.
     const object = base instanceof RegoObject ? base.copy() : new RegoObject();
     for (const [name, child] of node.children) {
-      const value = this.#nodeValue(child, base instanceof RegoObject ? base.field(name) : undefined);
-      if (value !== undefined) object.set(name, value);
-      else if (child.group !== undefined && child.group.kind !== "function") object.delete(name);
+      const known = base instanceof RegoObject ? base.field(name) : undefined;
+      const value = this.#nodeValue(child, known);
+      if (value === undefined) continue;
+      // In the whole document, a base document comes before a rule of the same name.
+      if (known === undefined || child.group === undefined) object.set(name, value);
+      else object.set(name, mergeDocuments(known, value));
     }
     return object;
   }
@@ -379,7 +381,7 @@ class DocumentBuilder {
     const { parent, key } = this.#parent(path, rule);
     const known = parent.get(key);
     if (known === undefined) parent.set(key, value);
-    else if (this.#inner.has(known) || !equalValues(known, value)) throw conflictAt(path, rule);
+    else if (this.#inner.has(known) || !equalValues(known, value)) throw conflictAt(rule);
     this.insertions++;
   }
 
@@ -390,7 +392,7 @@ class DocumentBuilder {
       set = new RegoSet();
       parent.set(key, set);
     }
-    if (!(set instanceof RegoSet)) throw conflictAt(path, rule);
+    if (!(set instanceof RegoSet)) throw conflictAt(rule);
     set.add(member);
     this.insertions++;
   }
@@ -404,7 +406,7 @@ class DocumentBuilder {
         this.#inner.add(child);
         parent.set(key, child);
       }
-      if (!(child instanceof RegoObject) || !this.#inner.has(child)) throw conflictAt(path, rule);
+      if (!(child instanceof RegoObject) || !this.#inner.has(child)) throw conflictAt(rule);
       parent = child;
     }
     return { parent, key: path.at(-1) ?? null };
@@ -452,6 +454,17 @@ function mayMatch(pattern: readonly Term[], keys: readonly Value[]): boolean {
   return true;
 }
 
+/** The first one wins, except that objects are merged. */
+function mergeDocuments(first: Value, second: Value): Value {
+  if (!(first instanceof RegoObject) || !(second instanceof RegoObject)) return first;
+  const merged = second.copy();
+  for (const [key, value] of first.entries()) {
+    const other = second.get(key);
+    merged.set(key, other === undefined ? value : mergeDocuments(value, other));
+  }
+  return merged;
+}
+
 function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
   return prefix.every((name, index) => path[index] === name);
 }
@@ -475,10 +488,8 @@ function conflictIn(rule: CompiledRule): RegoError {
   return new RegoError("eval_conflict_error", message, rule.loc);
 }
 
-function conflictAt(path: readonly Value[], rule: CompiledRule): RegoError {
-  const isGround = path.length > 0 && rule.keys.every((key) => key.kind === "scalar");
-  const message = isGround ? "complete rules must not produce multiple outputs" : "object keys must be unique";
-  return new RegoError("eval_conflict_error", message, rule.loc);
+function conflictAt(rule: CompiledRule): RegoError {
+  return new RegoError("eval_conflict_error", "object keys must be unique", rule.loc);
 }
 
 export type { Frame };

@@ -12,11 +12,11 @@ export function planRef(ref: RefTerm, bound: Bound, consume: Consumer, plan: Pla
   const [head] = ref.parts;
   if (head?.kind !== "var") throw new TypeError("a ref starts with a variable");
   const { machine } = plan;
-  if (head.name === "data" && !bound.has("data")) {
+  if (head.name === "data") {
     return planNode(plan.program.root, ref.parts, 1, bound, consume, plan);
   }
   const walk = planParts(ref.parts, 1, bound, consume, plan);
-  if (head.name === "input" && !bound.has("input")) {
+  if (head.name === "input") {
     return (frame) => {
       const { input } = machine;
       return input !== undefined && walk(frame, input);
@@ -36,36 +36,37 @@ export function planParts(
   bound: Bound,
   consume: Consumer,
   plan: PlanContext,
+  find: (container: Value, key: Value) => Value | undefined = lookup,
 ): Consumer {
   const part = parts[index];
   if (part === undefined) return consume;
   const { machine } = plan;
   const constant = constantValue(part);
   if (constant !== undefined) {
-    const rest = planParts(parts, index + 1, bound, consume, plan);
+    const rest = planParts(parts, index + 1, bound, consume, plan, find);
     if (typeof constant === "string") {
       return (frame, value) => {
-        const child = value instanceof RegoObject ? value.field(constant) : lookup(value, constant);
+        const child = value instanceof RegoObject ? value.field(constant) : find(value, constant);
         return child !== undefined && rest(frame, child);
       };
     }
     return (frame, value) => {
-      const child = lookup(value, constant);
+      const child = find(value, constant);
       return child !== undefined && rest(frame, child);
     };
   }
   if (isClosed(part, bound)) {
     const getter = planGetter(part, bound, plan);
-    const rest = planParts(parts, index + 1, bound, consume, plan);
+    const rest = planParts(parts, index + 1, bound, consume, plan, find);
     return (frame, value) => {
       const key = getter(frame);
-      const child = key === undefined ? undefined : lookup(value, key);
+      const child = key === undefined ? undefined : find(value, key);
       return child !== undefined && rest(frame, child);
     };
   }
   const after = new Set(bound);
   const matcher = planMatcher(part, after, plan);
-  const rest = planParts(parts, index + 1, after, consume, plan);
+  const rest = planParts(parts, index + 1, after, consume, plan, find);
   if (part.kind === "var") {
     const slot = plan.slots.of(part.name);
     return (frame, value) =>
@@ -105,7 +106,7 @@ function planNode(
   if (constant !== undefined) {
     const child = typeof constant === "string" ? node.children.get(constant) : undefined;
     if (child !== undefined) return planNode(child, parts, index + 1, bound, consume, plan);
-    const rest = planParts(parts, index, bound, consume, plan);
+    const rest = planParts(parts, index, bound, consume, plan, lookupBase);
     return (frame) => {
       const base = baseAt(machine.data, node.path);
       return base !== undefined && rest(frame, base);
@@ -113,7 +114,7 @@ function planNode(
   }
   const after = new Set(bound);
   addRefVars(part, after);
-  const rest = planParts(parts, index + 1, after, consume, plan);
+  const rest = planParts(parts, index + 1, after, consume, plan, lookupBase);
   const plans = new Map<string, Exec>();
   const planChild = (key: string, child: RuleNode): Exec => {
     let exec = plans.get(key);
@@ -127,7 +128,7 @@ function planNode(
     const child = typeof key === "string" ? node.children.get(key) : undefined;
     if (child !== undefined && typeof key === "string") return planChild(key, child)(frame);
     const base = baseAt(machine.data, node.path);
-    const value = base === undefined ? undefined : lookup(base, key);
+    const value = base === undefined ? undefined : lookupBase(base, key);
     return value !== undefined && rest(frame, value);
   };
   if (isClosed(part, bound)) {
@@ -145,6 +146,12 @@ function planNode(
     }
     return false;
   };
+}
+
+/** Paths of base documents are strings: `data.a[2]` also finds the field named "2". */
+function lookupBase(container: Value, key: Value): Value | undefined {
+  if (typeof key === "number" && container instanceof RegoObject) return container.field(String(key));
+  return lookup(container, key);
 }
 
 function keysOf(node: RuleNode, base: Value | undefined): readonly Value[] {

@@ -86,7 +86,7 @@ function planReplacement(modifier: With, bound: Bound, plan: PlanContext): reado
     return [
       getter,
       (machine, value) => {
-        machine.input = replaceAt(machine.input, keys, value, target);
+        machine.input = replaceAt(machine.input, keys, value, undefined);
       },
     ];
   }
@@ -111,13 +111,14 @@ function setMock(machine: Machine, name: string, mock: Mock): void {
 }
 
 /** A copy of the document with another value at a path. */
-function replaceAt(document: Value | undefined, keys: readonly Value[], value: Value, target: Term): Value {
+function replaceAt(document: Value | undefined, keys: readonly Value[], value: Value, target: Term | undefined): Value {
   const [key, ...rest] = keys;
   if (key === undefined) return value;
-  if (document !== undefined && !(document instanceof RegoObject)) {
+  const object = document instanceof RegoObject ? document : undefined;
+  if (document !== undefined && object === undefined && target !== undefined) {
     throw new RegoError("eval_with_merge_error", "real and replacement data could not be merged", target.loc);
   }
-  const copy = document === undefined ? new RegoObject() : document.copy();
-  copy.set(key, replaceAt(document?.get(key), rest, value, target));
+  const copy = object === undefined ? new RegoObject() : object.copy();
+  copy.set(key, replaceAt(object?.get(key), rest, value, target));
   return copy;
 }

@@ -1,0 +1,139 @@
+/** YAML as OPA reads and writes it: YAML 1.1 in, sorted block style out. */
+import { parseAllDocuments } from "yaml";
+import { Decimal, isNumber, numberFromText, numberText } from "../values/number.ts";
+import { toJsonText } from "../values/json.ts";
+import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
+
+export class YamlFault extends Error {}
+
+/** Aliases may not multiply a small text into a huge value. */
+const maxAliasCount = 100;
+
+export function unmarshalYaml(text: string): Value {
+  const documents = parseAllDocuments(text, { version: "1.1", intAsBigInt: true, uniqueKeys: true, merge: true });
+  if (!Array.isArray(documents)) return null;
+  const [document] = documents;
+  if (document === undefined) return null;
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    throw new YamlFault(`yaml: line ${fault.linePos?.[0].line ?? 1}: ${fault.message.split("\n")[0]}`);
+  }
+  try {
+    return convert(document.toJS({ maxAliasCount }));
+  } catch (error) {
+    throw new YamlFault(`yaml: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function convert(plain: unknown): Value {
+  if (plain === null || plain === undefined) return null;
+  switch (typeof plain) {
+    case "string":
+    case "boolean":
+      return plain;
+    case "bigint":
+      return numberFromText(plain.toString());
+    case "number":
+      return Number.isInteger(plain) && !Number.isSafeInteger(plain) ? new Decimal(String(plain)) : plain;
+    default:
+      break;
+  }
+  if (plain instanceof Date) return plain.toISOString().replace(/\.000Z$/, "Z");
+  if (Array.isArray(plain)) return plain.map(convert);
+  if (plain instanceof Map) {
+    return RegoObject.fromEntries([...plain].map(([key, value]) => [keyText(key), convert(value)]));
+  }
+  if (plain instanceof Set) return RegoObject.fromEntries([...plain].map((key) => [keyText(key), null]));
+  return RegoObject.fromEntries(Object.entries(plain as object).map(([key, value]) => [key, convert(value)]));
+}
+
+function keyText(key: unknown): string {
+  return typeof key === "string" ? key : String(key);
+}
+
+/** The layout of sigs.k8s.io/yaml: keys sorted, two spaces, sequences at the indent of their key. */
+export function marshalYaml(value: Value): string {
+  return `${writeBlock(value, 0)}\n`;
+}
+
+function writeBlock(value: Value, depth: number): string {
+  if (value instanceof RegoObject) {
+    if (value.size === 0) return "{}";
+    const lines = value.keys().map((key) => {
+      const name = typeof key === "string" ? key : toJsonText(key);
+      const field = value.get(key) ?? null;
+      return `${"  ".repeat(depth)}${writeScalar(name)}:${writeChild(field, depth, false)}`;
+    });
+    return lines.join("\n");
+  }
+  if (isArray(value) || value instanceof RegoSet) {
+    const items = value instanceof RegoSet ? value.items() : value;
+    if (items.length === 0) return "[]";
+    return items.map((item) => `${"  ".repeat(depth)}-${writeChild(item, depth, true)}`).join("\n");
+  }
+  return writeScalar(value, depth);
+}
+
+function writeChild(value: Value, depth: number, isItem: boolean): string {
+  const isObject = value instanceof RegoObject && value.size > 0;
+  const isList = (isArray(value) && value.length > 0) || (value instanceof RegoSet && value.size > 0);
+  if (isItem && (isObject || isList)) return ` ${writeBlock(value, depth + 1).trimStart()}`;
+  if (isObject) return `\n${writeBlock(value, depth + 1)}`;
+  if (isList) return `\n${writeBlock(value, depth)}`;
+  if (value instanceof RegoObject) return " {}";
+  if (isArray(value) || value instanceof RegoSet) return " []";
+  return ` ${writeScalar(value, depth + 1)}`;
+}
+
+function writeScalar(value: Value, depth = 0): string {
+  if (isNumber(value)) return yamlNumber(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value !== "string") return toJsonText(value);
+  if (value.includes("\n")) return writeLiteral(value, depth);
+  return needsQuotes(value) ? quote(value) : value;
+}
+
+function yamlNumber(value: number | Decimal): string {
+  const text = numberText(value);
+  if (!/[.eE]/.test(text)) return text;
+  const float = Number(text);
+  const [digits = "", exponentText = "0"] = float.toExponential().split("e");
+  const exponent = Number(exponentText);
+  if (exponent < -4 || exponent >= 21) {
+    return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+  }
+  return String(float);
+}
+
+function writeLiteral(text: string, depth: number): string {
+  if (/[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd]/.test(text) || /^\s/.test(text) && !/^\n*\S/.test(text)) return quote(text);
+  const body = text.replace(/\n+$/, "");
+  const trailing = text.length - body.length;
+  const mark = trailing === 0 ? "|-" : trailing === 1 ? "|" : "|+";
+  const indent = "  ".repeat(Math.max(1, depth));
+  const lines = (trailing > 1 ? text.slice(0, -1) : body).split("\n");
+  return `${mark}\n${lines.map((line) => (line === "" ? "" : indent + line)).join("\n")}`;
+}
+
+/** Strings that YAML would read as something else. */
+function needsQuotes(text: string): boolean {
+  if (text === "") return true;
+  if (/^[\s]|[\s]$/.test(text)) return true;
+  if (/^[-?:,[\]{}#&*!|>'"%@`]/.test(text) && !/^[-?:][^\s]/.test(text)) return true;
+  if (/: |:$| #/.test(text)) return true;
+  if (/[\u0000-\u001f\u007f]/.test(text)) return true;
+  if (/^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/.test(text)) return true;
+  if (/^[-+]?(\.\d+|\d[\d_]*(\.[\d_]*)?)([eE][-+]?\d+)?$/.test(text)) return true;
+  if (/^[-+]?(0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]+)$/.test(text)) return true;
+  if (/^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/.test(text)) return true;
+  if (/^\d{4}-\d{1,2}-\d{1,2}([Tt ].*)?$/.test(text)) return true;
+  if (/^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$/.test(text)) return true;
+  return text === "=" || text === "<<" || text.startsWith("---") || text.startsWith("...");
+}
+
+function quote(text: string): string {
+  if (/[\u0000-\u001f\u007f\\]|^\s*$/.test(text) && /[\u0000-\u001f\u007f]/.test(text)) return JSON.stringify(text);
+  if (/^[-+~.\d]|^(null|true|false|y|n|yes|no|on|off)$/i.test(text)) return JSON.stringify(text);
+  if (text === "") return '""';
+  return `'${text.replaceAll("'", "''")}'`;
+}
