@@ -1,5 +1,6 @@
 import { CustomResourceDefinition } from "./api/builtin/custom-resource-definition.ts";
 import { customResourceDefinitions } from "./api/crds.ts";
+import { findKind } from "./api/kinds.ts";
 import { startApiServer } from "./apiserver/start.ts";
 import type { Client } from "./client/client.ts";
 import { createClient } from "./client/create-client.ts";
@@ -10,10 +11,11 @@ import { gameStatus } from "./controllers/capability-resolver/game-status.ts";
 import { moduleStatus } from "./controllers/capability-resolver/module-status.ts";
 import { type Assets, createDashboard } from "./dashboard/handler.ts";
 import { createSessions } from "./dashboard/session.ts";
-import type { Env } from "./env/env.ts";
+import { type Env, sleep } from "./env/env.ts";
 import type { HttpHandler } from "./http/message.ts";
 import { textReply } from "./http/reply.ts";
 import { listen } from "./http/server.ts";
+import { isConditionTrue } from "./kube/condition.ts";
 import type { KubeObject } from "./kube/object.ts";
 import type { Controller } from "./runtime/controller.ts";
 import type { Logger } from "./runtime/log.ts";
@@ -51,7 +53,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const sessions = createSessions(env);
   const dashboard = createDashboard({ assets: options.assets, sessions, api: server.handle });
   try {
-    await installKinds(client);
+    await installKinds(client, env);
     await applyObjects(client, options.objects);
     await manager.start();
     const listener = await listen({ env, handler: routes(dashboard, manager), port: options.httpPort });
@@ -89,19 +91,31 @@ function routes(dashboard: ReturnType<typeof createDashboard>, manager: Manager)
   };
 }
 
-/** Where the kinds are there already, nothing is written. */
-async function installKinds(client: Client): Promise<void> {
+/** Where the kinds are there already, nothing is written. Answers when all of them are served. */
+async function installKinds(client: Client, env: Env): Promise<void> {
   const options = { fieldManager: "capstan-install", force: true };
+  const deadlineMs = env.monotonicMs() + establishTimeoutMs;
   await Promise.all(
-    customResourceDefinitions.map((definition) => client.apply(CustomResourceDefinition, definition, options)),
+    customResourceDefinitions.map(async (definition) => {
+      let found = await client.apply(CustomResourceDefinition, definition, options);
+      while (!isConditionTrue(found.status?.conditions, "Established")) {
+        if (env.monotonicMs() > deadlineMs)
+          throw new Error(`${found.metadata.name} was not served within ${establishTimeoutMs} ms`);
+        await sleep(env, establishPollMs);
+        found = await client.get(CustomResourceDefinition, { name: found.metadata.name });
+      }
+    }),
   );
 }
+
+const establishTimeoutMs = 30_000;
+const establishPollMs = 20;
 
 /** In the order given, so that a namespace comes before what lives in it. */
 async function applyObjects(client: Client, objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects) {
     const group = object.apiVersion.includes("/") ? (object.apiVersion.split("/")[0] ?? "") : "";
-    const kind = await client.discover(group, object.kind);
+    const kind = findKind(group, object.kind) ?? (await client.discover(group, object.kind));
     if (!kind) throw new Error(`${object.kind} ${object.metadata.name}: the API does not serve ${object.apiVersion}`);
     await client.apply(kind, object, { fieldManager: "capstan-demo", force: true });
   }

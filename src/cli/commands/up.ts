@@ -49,18 +49,19 @@ async function up(flags: UpFlags): Promise<void> {
   const dataDir = holdDataDir(flags.dataDir);
   const readyFile = join(dataDir.path, "ready.json");
   rmSync(readyFile, { force: true });
-  const stopAsked = signalled("SIGINT", "SIGTERM");
+  const stopAsked = signalled();
+  const starting = startControlPlane({
+    env: systemEnv,
+    dataDir: dataDir.path,
+    apiPort: flags.apiPort,
+    httpPort: flags.httpPort,
+    assets: readDashboard(),
+    objects: flags.demo ? readDemo() : [],
+    log: logToStandardError(flags.logLevel, flags.logFormat),
+  });
   let plane: ControlPlane;
   try {
-    plane = await startControlPlane({
-      env: systemEnv,
-      dataDir: dataDir.path,
-      apiPort: flags.apiPort,
-      httpPort: flags.httpPort,
-      assets: readDashboard(),
-      objects: flags.demo ? readDemo() : [],
-      log: logToStandardError(flags.logLevel, flags.logFormat),
-    });
+    plane = await starting;
   } catch (error) {
     dataDir.release();
     throw portTaken(error) ?? error;
@@ -71,21 +72,32 @@ async function up(flags: UpFlags): Promise<void> {
   process.stdout.write(welcome(plane, startedInMs));
   await stopAsked;
   rmSync(readyFile, { force: true });
+  endAfter(stopTimeoutMs);
   await plane.stop();
   dataDir.release();
 }
 
-/** Resolves at the first of the signals; a second one ends the process at once. */
-function signalled(...signals: readonly NodeJS.Signals[]): Promise<void> {
+const stopTimeoutMs = 9_000;
+
+/** Resolves when the process is asked to stop; asked twice, it ends at once. */
+function signalled(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
-    for (const signal of signals) {
-      process.on(signal, () => {
-        if (isStopping) process.exit(130);
-        isStopping = true;
-        resolve();
-      });
-    }
+    const stop = (): void => {
+      if (isStopping) process.exit(130);
+      isStopping = true;
+      resolve();
+    };
+    process.on("SIGINT", stop);
+    process.on("SIGTERM", stop);
+  });
+}
+
+/** A part that does not let go must not keep the process: everything acknowledged is on disk already. */
+function endAfter(delayMs: number): void {
+  systemEnv.setTimer(delayMs, () => {
+    process.stderr.write("capstan: something did not stop in time; everything that was acknowledged is saved\n");
+    process.exit(0);
   });
 }
 
