@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { readManifests } from "../../src/cli/manifest-files.ts";
+import type { Client } from "../../src/client/client.ts";
+import { clientFromKubeconfig } from "../../src/client/connect.ts";
+import { type ControlPlane, startControlPlane } from "../../src/control-plane.ts";
+import { sleep } from "../../src/env/env.ts";
+import { systemEnv } from "../../src/env/system.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
+
+/** A whole control plane on a temporary directory and free ports, and a client that reaches it over TLS. */
+export interface Embedded {
+  readonly plane: ControlPlane;
+  readonly client: Client;
+  readonly dataDir: string;
+}
+
+export async function startEmbedded(context: TestContext, manifests: readonly string[] = []): Promise<Embedded> {
+  const dataDir = mkdtempSync(join(tmpdir(), "capstan-test-"));
+  const plane = await startControlPlane({
+    env: systemEnv,
+    dataDir,
+    apiPort: 0,
+    httpPort: 0,
+    assets: new Map(),
+    log: silentLogger,
+    objects: readManifests(manifests).map(({ object }) => object),
+  });
+  const { client, close } = await clientFromKubeconfig({ env: systemEnv, paths: [plane.kubeconfig] });
+  context.after(async () => {
+    await close();
+    await plane.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return { plane, client, dataDir };
+}
+
+const patienceMs = 20_000;
+const pollMs = 25;
+
+/** Asks until the answer passes; the last objection is the failure's message. */
+export async function eventually<T>(ask: () => Promise<T>, passes: (answer: T) => void): Promise<T> {
+  const deadline = systemEnv.monotonicMs() + patienceMs;
+  while (true) {
+    try {
+      const answer = await ask();
+      passes(answer);
+      return answer;
+    } catch (error) {
+      if (systemEnv.monotonicMs() > deadline) throw error;
+    }
+    await sleepAwake(pollMs);
+  }
+}
+
+/** The system's timers do not keep a process alive, and a waiting test must. */
+async function sleepAwake(delayMs: number): Promise<void> {
+  const keepAlive = setInterval(() => undefined, 1_000);
+  await sleep(systemEnv, delayMs);
+  clearInterval(keepAlive);
+}
