@@ -106,7 +106,7 @@ export function createFieldManager(options: FieldManagerOptions): FieldManager {
   const updaterFor = (subresource: string) => ({ convert: types.convert, filters: filtersOf(subresource) });
 
   function update(request: FieldUpdate): KubeObject {
-    const { live, updated, subresource = "" } = request;
+    const { live, updated } = request;
     const bare = withManagedFields(updated, undefined);
     const managed = startingPoint(request, options);
     // An object that nobody has tracked from its creation is not tracked before its first apply.
