@@ -43,7 +43,7 @@ export async function record(server: RealServer): Promise<Recorded> {
     await server.call("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
   }
   const creates = await recordCreates(server, corpus("creates"));
-  const refusals = await recordCreates(server, corpus("refusals"));
+  const refusals = await recordCreates(server, variations("refusals"));
   const updates = await recordUpdates(server, corpus("updates") as readonly unknown[] as readonly UpdateCase[]);
   const tables = await recordTables(server, corpus("tables"));
   return { creates, refusals, updates, tables };
@@ -56,6 +56,21 @@ function corpus(name: string): readonly Json[] {
       maxAliasCount: -1,
     }) ?? []
   );
+}
+
+interface Variations {
+  readonly bases: Readonly<Record<string, Json>>;
+  readonly cases: readonly { readonly like: string; readonly with: Json }[];
+}
+
+/** Cases that differ from a base in one thing, written as merge patches. */
+function variations(name: string): readonly Json[] {
+  const { bases, cases } = corpus(name) as unknown as Variations;
+  return cases.map(({ like, with: change }) => {
+    const base = bases[like];
+    if (!base) throw new Error(`${name}.yaml has no base ${like}`);
+    return merge(base, change) as Json;
+  });
 }
 
 async function recordCreates(server: RealServer, objects: readonly Json[]): Promise<readonly RecordedCreate[]> {

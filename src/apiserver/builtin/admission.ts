@@ -38,6 +38,9 @@ function admitPod(draft: Draft, lookups: AdmissionLookups): Admitted {
   const spec = ensure(draft, "spec");
   const refusal = useServiceAccount(draft, spec, lookups) ?? usePriority(spec, lookups);
   if (refusal !== undefined) return forbidden(refusal);
+  if (child(spec, "overhead")) {
+    return forbidden("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+  }
   tolerate(spec);
   return admitted(draft);
 }

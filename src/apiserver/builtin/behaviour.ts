@@ -26,6 +26,8 @@ export interface Behaviour {
   readonly allowCreateOnUpdate?: boolean;
   readonly refusesUnconditionalUpdate?: boolean;
   readonly keepsStatusOnCreate?: boolean;
+  /** Other kinds want finalizers that say whose they are: `example.com/cleanup`. */
+  readonly takesAnyFinalizer?: boolean;
   readonly scale?: ScalePaths;
   /** Paths whose change makes a new generation (`spec`, `metadata.annotations`); absent when the kind has none at all. */
   readonly generationPaths?: readonly string[];

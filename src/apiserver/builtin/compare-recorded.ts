@@ -25,10 +25,18 @@ export function compareCreate(given: Json, status: number, answer: Json): Compar
   const stamped = { ...defaulted, metadata: stamp(defaulted, resource) };
   const prepared = resource.strategy.prepareForCreate(stamped);
   const admitted = admitNew(prepared, lookups);
-  if (admitted.kind === "Forbidden") return { ours: admitted.message, theirs: answer["message"] };
+  if (admitted.kind === "Forbidden") {
+    return {
+      ours: `${resource.plural} "${stamped.metadata.name}" is forbidden: ${admitted.message}`,
+      theirs: answer["message"],
+    };
+  }
   const object = resource.kind === "Service" ? allocateLike(admitted.object, answer) : admitted.object;
   const errors = resource.strategy.validate(object);
-  if (status >= 300 || errors.length > 0) return { ours: refusal(resource, object, errors), theirs: answer["message"] };
+  if (status >= 300 || errors.length > 0) {
+    const theirs = String(answer["message"] ?? "accepted").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, uid);
+    return { ours: refusal(resource, object, errors), theirs };
+  }
   const seen = throughStorage(resource, object);
   return { ours: comparable(seen), theirs: comparable(answer) };
 }
@@ -83,11 +91,10 @@ function stamp({ metadata }: KubeObject, { namespaced }: BuiltinResource): KubeO
 const lookups = {
   priorityClasses: () => [],
   storageClasses: () => [],
-  serviceAccount: (namespace: string, name: string) => ({
-    apiVersion: "v1",
-    kind: "ServiceAccount",
-    metadata: { namespace, name },
-  }),
+  serviceAccount: (namespace: string, name: string) =>
+    name.startsWith("no-such")
+      ? undefined
+      : { apiVersion: "v1", kind: "ServiceAccount", metadata: { namespace, name } },
   suffix: () => "xxxxx",
 };
 
@@ -105,11 +112,13 @@ function throughStorage({ storedAs }: BuiltinResource, object: KubeObject): Kube
 }
 
 function refusal(
-  { group, kind }: BuiltinResource,
+  { group: served, kind, storedAs }: BuiltinResource,
   object: KubeObject,
   errors: Parameters<typeof formatFieldErrors>[0],
 ): string {
   if (errors.length === 0) return "accepted";
+  // A message names the kind as it is stored.
+  const group = storedAs?.group ?? served;
   const qualified = group === "" ? kind : `${kind}.${group}`;
   return `${qualified} "${object.metadata?.name ?? ""}" is invalid: ${formatFieldErrors(errors).message}`;
 }

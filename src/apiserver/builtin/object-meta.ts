@@ -114,7 +114,7 @@ function validateOwnerReferences(metadata: Draft): readonly FieldError[] {
     if (controller === "") controller = current;
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${current}`;
-      errors.push(invalid(path, owners, detail));
+      errors.push({ type: "Invalid", field: path, detail: `${JSON.stringify(owners)}: ${detail}` });
     }
   }
   return errors;

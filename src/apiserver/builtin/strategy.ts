@@ -8,6 +8,7 @@ import { type Draft, descend, draftOf, finished, partsOf } from "./draft.ts";
 import { emptyValue } from "./empty.ts";
 import { subdomainName } from "./names.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
+import { validateCoreFinalizers } from "./validation/core.ts";
 import type { WireStruct } from "./wire-types.ts";
 
 export interface KindShape {
@@ -28,7 +29,7 @@ export function strategyOf({ struct, namespaced, hasStatus }: KindShape, behavio
     },
     prepareForCreate(object) {
       const draft = behaviour.prepareCreate ? draftOf(object) : { ...partsOf(object) };
-      draft["metadata"] = withGeneration(object, behaviour.generationPaths && 1);
+      if (behaviour.generationPaths) draft["metadata"] = withGeneration(object, 1);
       if (hasStatus && statusType && !behaviour.keepsStatusOnCreate) draft["status"] = emptyValue(statusType);
       behaviour.prepareCreate?.(draft);
       return finished(draft);
@@ -42,12 +43,17 @@ export function strategyOf({ struct, namespaced, hasStatus }: KindShape, behavio
     },
     validate(object) {
       const parts = partsOf(object);
-      return [...validateObjectMeta(parts, namespaced, rule), ...(behaviour.validate?.(parts) ?? [])];
+      return [
+        ...validateObjectMeta(parts, namespaced, rule),
+        ...(behaviour.takesAnyFinalizer ? [] : validateCoreFinalizers(parts)),
+        ...(behaviour.validate?.(parts) ?? []),
+      ];
     },
     validateUpdate(object, old) {
       const parts = partsOf(object);
       return [
         ...validateObjectMetaUpdate(parts, partsOf(old)),
+        ...(behaviour.takesAnyFinalizer ? [] : validateCoreFinalizers(parts)),
         ...(behaviour.updateSkipsValidate ? [] : (behaviour.validate?.(parts) ?? [])),
         ...(behaviour.validateUpdate?.(parts, partsOf(old)) ?? []),
       ];

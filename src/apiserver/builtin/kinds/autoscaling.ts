@@ -2,6 +2,7 @@ import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { toHpaV1, toHpaV2 } from "../convert-hpa.ts";
 import { child, type Draft, descend, fill, finished, items, numeral, partsOf, text } from "../draft.ts";
+import { validateAutoscaler } from "../validation/policies.ts";
 
 /** HorizontalPodAutoscaler in both of its versions. */
 
@@ -19,6 +20,7 @@ const columnsFor = (asV2: (object: Draft) => Draft): Behaviour["columns"] => [
 ];
 
 export const autoscalerV2: Behaviour = {
+  validate: validateAutoscaler,
   fill(draft) {
     const spec = child(draft, "spec") ?? {};
     fill(spec, "minReplicas", 1);
@@ -32,6 +34,7 @@ export const autoscalerV2: Behaviour = {
 };
 
 export const autoscalerV1: Behaviour = {
+  validate: (object) => validateAutoscaler(toHpaV2(object)),
   fill(draft) {
     const spec = child(draft, "spec") ?? {};
     fill(spec, "minReplicas", 1);

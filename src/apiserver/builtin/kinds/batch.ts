@@ -1,7 +1,9 @@
+import { labelMaxLength } from "../../../kube/names.ts";
 import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, ageOf, column, nameColumn } from "../columns.ts";
 import { child, type Draft, descend, ensure, fill, fillEmpty, items, numeral, text } from "../draft.ts";
 import { humanDuration } from "../human-duration.ts";
+import { validateCronJob, validateCronJobUpdate, validateJob, validateJobUpdate } from "../validation/batch.ts";
 import { containerColumns, selectorColumn } from "./template-columns.ts";
 
 /** Job and CronJob. */
@@ -9,6 +11,9 @@ import { containerColumns, selectorColumn } from "./template-columns.ts";
 const maxInt32 = 2 ** 31 - 1;
 
 export const job: Behaviour = {
+  validate: validateJob,
+  updateSkipsValidate: true,
+  validateUpdate: validateJobUpdate,
   generationPaths: ["spec"],
   selectableFields: ["status.successful"],
   fieldValues: { "status.successful": (object) => String(numeral(child(object, "status"), "succeeded") ?? 0) },
@@ -20,7 +25,8 @@ export const job: Behaviour = {
   },
   prepareCreate(draft) {
     generateSelector(draft);
-    labelsFromTemplate(draft);
+    // The real server copies them after it has judged the object; a name that is no label value is the template's fault.
+    if (text(child(draft, "metadata"), "name").length <= labelMaxLength) labelsFromTemplate(draft);
   },
   columns: [
     nameColumn,
@@ -34,6 +40,9 @@ export const job: Behaviour = {
 };
 
 export const cronJob: Behaviour = {
+  validate: validateCronJob,
+  updateSkipsValidate: true,
+  validateUpdate: validateCronJobUpdate,
   generationPaths: ["spec"],
   fill(draft) {
     const spec = child(draft, "spec") ?? {};

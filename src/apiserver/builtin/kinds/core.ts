@@ -2,6 +2,16 @@ import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { child, type Draft, descend, ensure, entries, fill, fillEmpty, items, strings, text } from "../draft.ts";
 import { labelName } from "../names.ts";
+import {
+  validateClaim,
+  validateClaimUpdate,
+  validateConfigMap,
+  validateImmutableData,
+  validateNamespace,
+  validateNode,
+  validateSecret,
+  validateSecretUpdate,
+} from "../validation/core.ts";
 
 /** Namespace, ConfigMap, Secret, ServiceAccount, PersistentVolumeClaim and Node. */
 
@@ -29,10 +39,13 @@ export const namespace: Behaviour = {
     draft["spec"] = { ...spec, ...(finalizers !== undefined && { finalizers }) };
     ensure(ensure(draft, "metadata"), "labels")["kubernetes.io/metadata.name"] = text(child(old, "metadata"), "name");
   },
+  validate: validateNamespace,
   columns: [nameColumn, column("Status", (object) => text(child(object, "status"), "phase")), ageColumn],
 };
 
 export const configMap: Behaviour = {
+  validate: validateConfigMap,
+  validateUpdate: validateImmutableData,
   columns: [
     nameColumn,
     column("Data", (object) => entries(object, "data").length + entries(object, "binaryData").length),
@@ -41,6 +54,8 @@ export const configMap: Behaviour = {
 };
 
 export const secret: Behaviour = {
+  validate: validateSecret,
+  validateUpdate: validateSecretUpdate,
   selectableFields: ["type"],
   fill(draft) {
     fillEmpty(draft, "type", "Opaque");
@@ -74,6 +89,8 @@ function keepSecretNames(draft: Draft): void {
 }
 
 export const persistentVolumeClaim: Behaviour = {
+  validate: validateClaim,
+  validateUpdate: validateClaimUpdate,
   selectableFields: ["name"],
   fieldValues: { name: (object) => text(child(object, "metadata"), "name") },
   prepareCreate(draft) {
@@ -131,6 +148,7 @@ const accessModes = (modes: readonly string[]): string =>
     .join(",");
 
 export const node: Behaviour = {
+  validate: validateNode,
   selectableFields: ["spec.unschedulable"],
   fieldValues: { "spec.unschedulable": (object) => String(child(object, "spec")?.["unschedulable"] === true) },
   keepsStatusOnCreate: true,

@@ -2,6 +2,7 @@ import type { Behaviour } from "../behaviour.ts";
 import { ageOf, column, wide } from "../columns.ts";
 import { toCoreEvent, toModernEvent } from "../convert-event.ts";
 import { child, type Draft, finished, numeral, partsOf, text } from "../draft.ts";
+import { validateCoreEvent, validateNewEvent } from "../validation/events.ts";
 
 /** Event, in its old and its new group: one kind of stored object in two spellings. */
 
@@ -48,6 +49,7 @@ const sourceValue = (event: Draft): string =>
   text(child(event, "source"), "component") || text(event, "reportingComponent");
 
 export const coreEvent: Behaviour = {
+  validate: validateCoreEvent,
   allowCreateOnUpdate: true,
   selectableFields: [
     ...involved.map((field) => `involvedObject.${field}`),
@@ -61,6 +63,7 @@ export const coreEvent: Behaviour = {
 };
 
 export const newEvent: Behaviour = {
+  validate: validateNewEvent,
   allowCreateOnUpdate: true,
   selectableFields: [...involved.map((field) => `regarding.${field}`), "reason", "reportingController", "type"],
   storedAs: {

@@ -6,6 +6,8 @@ import { coreEvent, newEvent } from "./events.ts";
 import { endpointSlice, endpoints, ingress, networkPolicy, service } from "./network.ts";
 import { pod } from "./pod.ts";
 import {
+  clusterRole,
+  clusterRoleBinding,
   customResourceDefinition,
   lease,
   podDisruptionBudget,
@@ -50,9 +52,9 @@ export const behaviours: ReadonlyMap<string, Behaviour> = new Map([
   ["coordination.k8s.io/v1/Lease", lease],
   ["discovery.k8s.io/v1/EndpointSlice", endpointSlice],
   [`${rbac}/Role`, role],
-  [`${rbac}/ClusterRole`, role],
+  [`${rbac}/ClusterRole`, clusterRole],
   [`${rbac}/RoleBinding`, roleBinding],
-  [`${rbac}/ClusterRoleBinding`, roleBinding],
+  [`${rbac}/ClusterRoleBinding`, clusterRoleBinding],
   ["scheduling.k8s.io/v1/PriorityClass", priorityClass],
   ["storage.k8s.io/v1/StorageClass", storageClass],
   ["apiextensions.k8s.io/v1/CustomResourceDefinition", customResourceDefinition],

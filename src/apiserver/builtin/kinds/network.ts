@@ -1,13 +1,23 @@
 import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { child, type Draft, descend, fill, fillEmpty, items, numeral, strings, text } from "../draft.ts";
-import { dns1035Name } from "../names.ts";
+import { labelName } from "../names.ts";
 import { labelsOrNone, selectorOrNone } from "../selector-text.ts";
+import {
+  validateEndpointSlice,
+  validateEndpointSliceUpdate,
+  validateEndpoints,
+  validateIngress,
+  validateNetworkPolicy,
+} from "../validation/network.ts";
+import { validateService, validateServiceUpdate } from "../validation/service.ts";
 
 /** Service, Endpoints, EndpointSlice, NetworkPolicy and Ingress. */
 
 export const service: Behaviour = {
-  name: dns1035Name,
+  name: labelName,
+  validate: validateService,
+  validateUpdate: validateServiceUpdate,
   allowCreateOnUpdate: true,
   selectableFields: ["spec.clusterIP", "spec.type"],
   fill(draft) {
@@ -86,6 +96,7 @@ const shorten = (list: readonly string[], whenEmpty: string): string => {
 };
 
 export const endpoints: Behaviour = {
+  validate: validateEndpoints,
   allowCreateOnUpdate: true,
   columns: [nameColumn, column("Endpoints", endpointsText), ageColumn],
 };
@@ -105,6 +116,8 @@ function endpointsText(object: Draft): string {
 }
 
 export const endpointSlice: Behaviour = {
+  validate: validateEndpointSlice,
+  validateUpdate: validateEndpointSliceUpdate,
   generationPaths: ["addressType", "endpoints", "ports", "metadata.labels"],
   columns: [
     nameColumn,
@@ -128,6 +141,7 @@ export const endpointSlice: Behaviour = {
 };
 
 export const networkPolicy: Behaviour = {
+  validate: validateNetworkPolicy,
   generationPaths: ["spec"],
   fill(draft) {
     const spec = child(draft, "spec") ?? {};
@@ -142,6 +156,7 @@ export const networkPolicy: Behaviour = {
 };
 
 export const ingress: Behaviour = {
+  validate: validateIngress,
   generationPaths: ["spec"],
   columns: [
     nameColumn,

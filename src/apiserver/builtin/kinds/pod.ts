@@ -1,10 +1,12 @@
 import type { Behaviour } from "../behaviour.ts";
-import { child, type Draft, items, text } from "../draft.ts";
+import { child, type Draft, items, numeral, text } from "../draft.ts";
 import { qosClass } from "../qos.ts";
 import { podOnlyDefaults } from "../type-defaults.ts";
+import { validateNewPod } from "../validation/pod-spec.ts";
 import { podColumns } from "./pod-columns.ts";
 
 export const pod: Behaviour = {
+  validate: validateNewPod,
   generationPaths: ["spec"],
   selectableFields: [
     ...["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork"],
@@ -15,7 +17,9 @@ export const pod: Behaviour = {
     "status.podIP": (object) => text(items(child(object, "status"), "podIPs")[0], "ip"),
   },
   fill(draft) {
-    podOnlyDefaults(child(draft, "spec") ?? {});
+    const spec = child(draft, "spec") ?? {};
+    if ((numeral(spec, "terminationGracePeriodSeconds") ?? 0) < 0) spec["terminationGracePeriodSeconds"] = 1;
+    podOnlyDefaults(spec);
   },
   prepareCreate(draft) {
     const spec = child(draft, "spec");

@@ -3,6 +3,21 @@ import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { child, type Draft, descend, fill, fillEmpty, items, numeral, text } from "../draft.ts";
 import { pathSegmentName } from "../names.ts";
+import { validatePolicy, validatePolicyBinding, validateWebhooks } from "../validation/admission.ts";
+import { validateDefinition, validateDefinitionUpdate } from "../validation/definitions.ts";
+import {
+  validateBindingUpdate,
+  validateBudget,
+  validateClusterRole,
+  validateClusterRoleBinding,
+  validateLease,
+  validatePriorityClass,
+  validatePriorityClassUpdate,
+  validateRole,
+  validateRoleBinding,
+  validateStorageClass,
+  validateStorageClassUpdate,
+} from "../validation/policies.ts";
 
 /** Lease, RBAC, PodDisruptionBudget, PriorityClass, StorageClass and admission. */
 
@@ -16,18 +31,24 @@ const createdAtColumn: TableColumn = column(
 );
 
 export const lease: Behaviour = {
+  validate: validateLease,
   allowCreateOnUpdate: true,
   refusesUnconditionalUpdate: true,
   columns: [nameColumn, column("Holder", (object) => text(child(object, "spec"), "holderIdentity")), ageColumn],
 };
 
 export const role: Behaviour = {
+  validate: validateRole,
   name: pathSegmentName,
   allowCreateOnUpdate: true,
   columns: [nameColumn, createdAtColumn],
 };
 
+export const clusterRole: Behaviour = { ...role, validate: validateClusterRole };
+
 export const roleBinding: Behaviour = {
+  validate: validateRoleBinding,
+  validateUpdate: validateBindingUpdate,
   name: pathSegmentName,
   allowCreateOnUpdate: true,
   fill(draft) {
@@ -44,6 +65,8 @@ export const roleBinding: Behaviour = {
   ],
 };
 
+export const clusterRoleBinding: Behaviour = { ...roleBinding, validate: validateClusterRoleBinding };
+
 const subjects = (object: Draft, kind: string): string =>
   items(object, "subjects")
     .filter((subject) => text(subject, "kind") === kind)
@@ -55,6 +78,7 @@ const subjects = (object: Draft, kind: string): string =>
 const intOrStringText = (value: unknown): string => (value === undefined || value === null ? "N/A" : String(value));
 
 export const podDisruptionBudget: Behaviour = {
+  validate: validateBudget,
   generationPaths: ["spec"],
   refusesUnconditionalUpdate: true,
   columns: [
@@ -69,6 +93,8 @@ export const podDisruptionBudget: Behaviour = {
 };
 
 export const priorityClass: Behaviour = {
+  validate: validatePriorityClass,
+  validateUpdate: validatePriorityClassUpdate,
   generationPaths: [],
   fill(draft) {
     fill(draft, "preemptionPolicy", "PreemptLowerPriority");
@@ -83,6 +109,8 @@ export const priorityClass: Behaviour = {
 };
 
 export const storageClass: Behaviour = {
+  validate: validateStorageClass,
+  validateUpdate: validateStorageClassUpdate,
   fill(draft) {
     fill(draft, "reclaimPolicy", "Delete");
     fill(draft, "volumeBindingMode", "Immediate");
@@ -112,12 +140,14 @@ const countColumn = (name: string, list: (object: Draft) => readonly unknown[]):
   column(name, (object) => list(object).length, { type: "integer" });
 
 export const webhookConfiguration: Behaviour = {
+  validate: validateWebhooks,
   generationPaths: ["webhooks"],
   refusesUnconditionalUpdate: true,
   columns: [nameColumn, countColumn("Webhooks", (object) => items(object, "webhooks")), ageColumn],
 };
 
 export const validatingAdmissionPolicy: Behaviour = {
+  validate: validatePolicy,
   generationPaths: ["spec"],
   refusesUnconditionalUpdate: true,
   fill(draft) {
@@ -136,6 +166,7 @@ export const validatingAdmissionPolicy: Behaviour = {
 };
 
 export const validatingAdmissionPolicyBinding: Behaviour = {
+  validate: validatePolicyBinding,
   generationPaths: ["spec"],
   refusesUnconditionalUpdate: true,
   columns: [
@@ -168,6 +199,9 @@ function goSelector(selector: Draft): string {
 }
 
 export const customResourceDefinition: Behaviour = {
+  validate: validateDefinition,
+  validateUpdate: validateDefinitionUpdate,
+  takesAnyFinalizer: true,
   generationPaths: ["spec"],
   refusesUnconditionalUpdate: true,
   fill(draft) {

@@ -2,7 +2,18 @@ import { deepEqual } from "../../../kube/equality.ts";
 import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { child, type Draft, descend, ensure, fill, fillEmpty, items, numeral, text } from "../draft.ts";
+import { labelName } from "../names.ts";
 import { labelsOrNone, selectorText } from "../selector-text.ts";
+import {
+  selectorIsFixed,
+  validateControllerRevision,
+  validateControllerRevisionUpdate,
+  validateDaemonSet,
+  validateDeployment,
+  validateReplicaSet,
+  validateStatefulSet,
+  validateStatefulSetUpdate,
+} from "../validation/workloads.ts";
 import { containerColumns, selectorColumn } from "./template-columns.ts";
 
 /** Deployment, ReplicaSet, StatefulSet, DaemonSet and ControllerRevision. */
@@ -19,6 +30,8 @@ const count =
     numeral(child(object, holder), field) ?? 0;
 
 export const deployment: Behaviour = {
+  validate: validateDeployment,
+  validateUpdate: selectorIsFixed,
   scale,
   // Annotations are copied to replica sets, so that a change of them is news too.
   generationPaths: ["spec", "metadata.annotations"],
@@ -51,6 +64,8 @@ export const deployment: Behaviour = {
 };
 
 export const replicaSet: Behaviour = {
+  validate: validateReplicaSet,
+  validateUpdate: selectorIsFixed,
   scale,
   generationPaths: ["spec"],
   selectableFields: ["status.replicas"],
@@ -70,6 +85,10 @@ export const replicaSet: Behaviour = {
 };
 
 export const statefulSet: Behaviour = {
+  name: labelName,
+  validate: validateStatefulSet,
+  updateSkipsValidate: true,
+  validateUpdate: validateStatefulSetUpdate,
   scale,
   generationPaths: ["spec"],
   fill(draft) {
@@ -109,6 +128,8 @@ const templateGenerationOf = (object: Draft): number =>
   Number.parseInt(text(descend(object, "metadata", "annotations"), templateGeneration), 10) || 0;
 
 export const daemonSet: Behaviour = {
+  validate: validateDaemonSet,
+  validateUpdate: selectorIsFixed,
   generationPaths: ["spec"],
   prepareCreate(draft) {
     setTemplateGeneration(draft, Math.max(templateGenerationOf(draft), 1));
@@ -149,6 +170,8 @@ function setTemplateGeneration(draft: Draft, value: number): void {
 }
 
 export const controllerRevision: Behaviour = {
+  validate: validateControllerRevision,
+  validateUpdate: validateControllerRevisionUpdate,
   columns: [
     nameColumn,
     column("Controller", controllerName),

@@ -1,0 +1,34 @@
+import { type FieldError, invalid, required } from "../../../kube/field-error.ts";
+import { labelKeyErrors } from "../../../kube/names.ts";
+import { child, type Draft, text } from "../draft.ts";
+import type { Errors } from "./rules.ts";
+
+/** Events: the old group takes nearly anything, the new one wants to know who, what and when. */
+
+export function validateCoreEvent(object: Draft): Errors {
+  const namespace = text(child(object, "metadata"), "namespace");
+  const involved = text(child(object, "involvedObject"), "namespace");
+  const expected = involved === "" ? "default" : involved;
+  if (namespace === expected) return [];
+  const detail = "does not match event.namespace";
+  return [invalid("involvedObject.namespace", involved, involved === "" ? "not allowed in default namespace" : detail)];
+}
+
+export function validateNewEvent(object: Draft): Errors {
+  const errors: FieldError[] = [];
+  const controller = text(object, "reportingController");
+  const need = (field: string): void => {
+    if (text(object, field) === "") errors.push(required(field));
+  };
+  if (text(object, "eventTime") === "") errors.push(required("eventTime"));
+  need("reportingController");
+  if (controller !== "")
+    errors.push(...labelKeyErrors(controller).map((error) => invalid("reportingController", controller, error)));
+  need("reportingInstance");
+  need("action");
+  need("reason");
+  const type = text(object, "type");
+  // The message names the value twice, and the first time it is lost.
+  if (type !== "Normal" && type !== "Warning") errors.push(invalid("type", "", `has invalid value: ${type}`));
+  return errors;
+}
