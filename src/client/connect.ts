@@ -2,8 +2,6 @@ import type { Client } from "./client.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { type ClientOptions, createClient } from "./create-client.ts";
 import { type InClusterOptions, inClusterAccess } from "./in-cluster.ts";
-import { loadKubeconfig } from "./kubeconfig.ts";
-import { accessOf } from "./kubeconfig-access.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 
 /** A client of a real cluster, with what belongs to it. */
@@ -25,8 +23,12 @@ export interface KubeconfigOptions extends ConnectOptions {
 }
 
 export async function clientFromKubeconfig(options: KubeconfigOptions): Promise<ClusterClient> {
-  const config = await loadKubeconfig(options.paths);
-  return connect(accessOf(config, options), options);
+  // Only here is YAML read; a pod and the embedded server do without, and start faster.
+  const [{ loadKubeconfig }, { accessOf }] = await Promise.all([
+    import("./kubeconfig.ts"),
+    import("./kubeconfig-access.ts"),
+  ]);
+  return connect(accessOf(await loadKubeconfig(options.paths), options), options);
 }
 
 export async function clientInCluster(options: ConnectOptions & InClusterOptions): Promise<ClusterClient> {
