@@ -145,7 +145,7 @@ function marshalWithOptions(args: Args): Value {
       if (key === "indent") indent = setting;
       else prefix = setting;
       isImplicit = true;
-    } else throw operandFault(1, `object contained unknown key ${typeof key === "string" ? key : toJsonText(key)}`);
+    } else throw operandFault(1, `object contained unknown key ${toJsonText(key)}`);
   }
   if (!(pretty ?? isImplicit)) return toJsonText(value, { escapeHtml: true });
   return prefix + toIndentedJson(value, indent, prefix, true);

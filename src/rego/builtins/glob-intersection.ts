@@ -25,7 +25,7 @@ function parse(pattern: string): readonly Piece[] | string {
     let ranges: Piece["ranges"];
     if (char === "\\") {
       const escaped = chars[index + 1];
-      if (escaped === undefined) return invalid(pattern, index);
+      if (escaped === undefined) return invalid(pattern, index, "input ends with a \\ (escape) character");
       ranges = single(escaped);
       index += 2;
     } else if (char === ".") {
@@ -33,13 +33,15 @@ function parse(pattern: string): readonly Piece[] | string {
       index++;
     } else if (char === "[") {
       const close = chars.indexOf("]", index + 1);
-      if (close === -1) return invalid(pattern, index);
+      if (close === -1) return invalid(pattern, chars.length - 1, "found [ without matching ]");
       const parsed = parseClass(chars.slice(index + 1, close));
-      if (parsed === undefined) return invalid(pattern, index);
+      if (parsed === undefined) return invalid(pattern, index, "range is out of order or incomplete");
       ranges = parsed;
       index = close + 1;
-    } else if (char === "*" || char === "+" || char === "]") {
-      return invalid(pattern, index);
+    } else if (char === "*" || char === "+") {
+      return invalid(pattern, index, `flag '${char}' must be preceded by a non-flag`);
+    } else if (char === "]") {
+      return invalid(pattern, index, "set-close ']' with no preceding '['");
     } else {
       ranges = single(char);
       index++;
@@ -52,8 +54,8 @@ function parse(pattern: string): readonly Piece[] | string {
   return pieces;
 }
 
-function invalid(pattern: string, index: number): string {
-  return `input: ${pattern}, pos: ${index + 1}, the input provided is invalid`;
+function invalid(pattern: string, index: number, reason: string): string {
+  return `input:${pattern}, pos:${index + 1}, ${reason}: the input provided is invalid`;
 }
 
 function single(char: string): Piece["ranges"] {

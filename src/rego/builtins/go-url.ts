@@ -158,7 +158,7 @@ function escapePath(path: string): string {
   let escaped = "";
   for (const byte of bytesFromString(path)) {
     const char = String.fromCharCode(byte);
-    escaped += /[A-Za-z0-9\-._~$&+,/:;=@!'()*[\]]/.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    escaped += /[A-Za-z0-9\-._~$&+,/:;=@]/.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }
   return escaped;
 }

@@ -38,6 +38,10 @@ export const netBuiltins: Builtins = {
   },
   "net.lookup_ip_addr": (args, machine) => {
     const host = stringAt(args, 0);
+    const literal = parseAddress(host);
+    if (literal !== undefined) return new RegoSet([formatAddress(literal.value, literal.bits)]);
+    // RFC 6761: this name always means the own machine.
+    if (host === "localhost") return new RegoSet(["127.0.0.1"]);
     const { lookupAddress } = machine.env;
     if (lookupAddress === undefined) throw new BuiltinFault(`lookup ${host}: name resolution is not allowed`);
     return new RegoSet(lookupAddress(host));

@@ -1,9 +1,11 @@
 /** All built-ins by name. */
 import { collectionBuiltins, walk } from "./collections.ts";
+import { cryptoBuiltins } from "./crypto.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
 import { identifierBuiltins } from "./identifiers.ts";
 import { jsonEditBuiltins } from "./json-edit.ts";
+import { jwtBuiltins } from "./jwt.ts";
 import { netBuiltins } from "./net.ts";
 import { numberBuiltins } from "./numbers.ts";
 import type { Builtin, Builtins, Relation } from "./operands.ts";
@@ -30,6 +32,8 @@ const families: readonly Builtins[] = [
   semverBuiltins,
   identifierBuiltins,
   outsideBuiltins,
+  cryptoBuiltins,
+  jwtBuiltins,
 ];
 
 export const builtins: ReadonlyMap<string, Builtin> = new Map(families.flatMap((family) => Object.entries(family)));

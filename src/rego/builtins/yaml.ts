@@ -16,13 +16,26 @@ export function unmarshalYaml(text: string): Value {
   if (document === undefined) return null;
   const [fault] = document.errors;
   if (fault !== undefined) {
-    throw new YamlFault(`yaml: line ${fault.linePos?.[0].line ?? 1}: ${fault.message.split("\n")[0]}`);
+    throw new YamlFault(`yaml: line ${fault.linePos?.[0].line ?? 1}: ${libyamlMessage(fault.message)}`);
   }
   try {
     return convert(document.toJS({ maxAliasCount }));
   } catch (error) {
     throw new YamlFault(`yaml: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** The words of the library that OPA uses, for the mistakes that people make. */
+function libyamlMessage(message: string): string {
+  if (/Flow sequence/.test(message)) return "did not find expected ',' or ']'";
+  if (/Flow map/.test(message)) return "did not find expected ',' or '}'";
+  if (/closing "?quote|Missing closing/.test(message)) return "found unexpected end of stream";
+  if (/Map keys must be unique/.test(message)) return "key already set in map";
+  if (/tab/i.test(message)) return "found character that cannot start any token";
+  if (/Implicit keys|Nested mappings|not allowed in this context/.test(message)) {
+    return "mapping values are not allowed in this context";
+  }
+  return message.split("\n")[0] ?? message;
 }
 
 function convert(plain: unknown): Value {

@@ -1,11 +1,14 @@
-/** Fresh names for the variables of one compilation, and what the author called them. */
+/**
+ * Fresh names for the variables of one compilation, and what the author called them.
+ * They start with a sign that no name in a source can have, so they never meet an author's name.
+ */
 
 export class Names {
   #count = 0;
   readonly #sources = new Map<string, string>();
 
   fresh(source?: string): string {
-    const name = `__local${this.#count++}__`;
+    const name = `@${this.#count++}`;
     if (source !== undefined) this.#sources.set(name, source);
     return name;
   }
@@ -17,7 +20,7 @@ export class Names {
   }
 
   isGenerated(name: string): boolean {
-    return name.startsWith("__local") || name.startsWith("$");
+    return name.startsWith("@") || name.startsWith("$");
   }
 
   isAnonymous(name: string): boolean {

@@ -445,5 +445,5 @@ function declaredNames(body: Body): ReadonlySet<string> {
 
 /** For messages that show a resolved term in the author's words. */
 export function describeTerm(term: Term, names: Names): string {
-  return printTerm(term).replace(/__local\d+__/g, (name) => names.sourceOf(name));
+  return printTerm(term).replace(/@\d+/g, (name) => names.sourceOf(name));
 }
