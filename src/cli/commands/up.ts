@@ -117,7 +117,7 @@ function welcome({ kubeconfig, api, signInLink }: ControlPlane, startedInMs: num
   kubeconfig   ${kubeconfig}
 
 Try:
-  kubectl --kubeconfig ${kubeconfig} get worlds,capbind -A
+  kubectl --kubeconfig ${kubeconfig} get world,capbind -A
   kubectl --kubeconfig ${kubeconfig} explain world.spec
   kubectl --kubeconfig ${kubeconfig} get events -A
 
