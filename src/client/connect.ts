@@ -2,6 +2,7 @@ import type { Client } from "./client.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { type ClientOptions, createClient } from "./create-client.ts";
 import { type InClusterOptions, inClusterAccess } from "./in-cluster.ts";
+import { createProcessHold } from "./process-hold.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 
 /** A client of a real cluster, with what belongs to it. */
@@ -14,7 +15,7 @@ export interface ClusterClient {
   close(): Promise<void>;
 }
 
-export type ConnectOptions = Omit<ClientOptions, "transport" | "host"> & TransportOptions;
+export type ConnectOptions = Omit<ClientOptions, "transport" | "host" | "hold"> & TransportOptions;
 
 export interface KubeconfigOptions extends ConnectOptions {
   /** The files of `--kubeconfig` or `KUBECONFIG`, in order. */
@@ -37,6 +38,15 @@ export async function clientInCluster(options: ConnectOptions & InClusterOptions
 
 export function connect(access: ClusterAccess, options: ConnectOptions): ClusterClient {
   const transport = createTransport(access, options);
-  const client = createClient({ ...options, transport: transport.handle, host: new URL(access.server).host });
-  return { client, access, namespace: access.namespace, close: () => transport.close() };
+  const hold = createProcessHold();
+  const { host } = new URL(access.server);
+  return {
+    client: createClient({ ...options, transport: transport.handle, host, hold }),
+    access,
+    namespace: access.namespace,
+    async close() {
+      hold.close();
+      await transport.close();
+    },
+  };
 }

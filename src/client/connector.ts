@@ -82,7 +82,7 @@ export function createConnector(options: ConnectorOptions): Connector {
       const done = (error: unknown, socket?: Socket): void =>
         socket ? callback(null, socket) : callback(failureOf(server, error), null);
       if (proxyUrl === undefined) return secure(target, done);
-      tunnelThrough(new URL(proxyUrl), { host: target.hostname, port: portOf(server) }, connectTimeoutMs).then(
+      tunnelThrough(env, new URL(proxyUrl), { host: target.hostname, port: portOf(server) }, connectTimeoutMs).then(
         (httpSocket) =>
           server.protocol === "https:" ? secure({ ...target, httpSocket }, done) : done(undefined, httpSocket),
         done,

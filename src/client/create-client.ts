@@ -7,6 +7,7 @@ import { MalformedAnswerError } from "./connection-error.ts";
 import { createDiscovery } from "./discovery.ts";
 import { createExchange, type SendOptions } from "./exchange.ts";
 import { listAll, listPages } from "./paged-list.ts";
+import type { ProcessHold } from "./process-hold.ts";
 import { createRateLimiter, type RateLimit } from "./rate-limiter.ts";
 import {
   type ApiRequest,
@@ -45,6 +46,8 @@ export interface ClientOptions {
   readonly rateLimit?: RateLimit;
   /** Called for every warning of every answer. */
   readonly onWarning?: (warning: string, subject: string) => void;
+  /** Keeps the process alive while a request waits; without a socket in between, nothing else would. */
+  readonly hold?: ProcessHold;
 }
 
 /** Longer than the 60 s after which a Kubernetes API server gives up a request itself. */
@@ -65,6 +68,7 @@ export function createClient(options: ClientOptions): Client {
     requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     ...(options.rateLimit && { rateLimiter: createRateLimiter(env, options.rateLimit, host, metrics) }),
     ...(options.onWarning && { onWarning: options.onWarning }),
+    ...(options.hold && { hold: options.hold }),
   });
   const discovery = createDiscovery(exchange, env);
   const sendFor = async <T>(request: ApiRequest, sendOptions?: SendOptions): Promise<T> =>

@@ -1,8 +1,10 @@
 import { type Env, sleep } from "../env/env.ts";
+import { WholeBody } from "../http/body.ts";
 import type { HttpHandler, HttpResponse } from "../http/message.ts";
 import { ApiError, apiErrorFrom } from "./api-error.ts";
 import type { ClientMetrics } from "./client-metrics.ts";
 import { ConnectionError, MalformedAnswerError } from "./connection-error.ts";
+import type { ProcessHold } from "./process-hold.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { ApiRequest } from "./requests.ts";
 import { parseRetryAfter, type RetryPolicy, retryDelayMs } from "./retry.ts";
@@ -42,12 +44,15 @@ export interface ExchangeSettings {
   readonly metrics: ClientMetrics;
   readonly rateLimiter?: RateLimiter;
   readonly onWarning?: (warning: string, subject: string) => void;
+  /** Keeps the process alive while a request waits for its next attempt. */
+  readonly hold?: ProcessHold;
 }
 
 export function createExchange(settings: ExchangeSettings): Exchange {
   return {
     async send(request, options = {}) {
-      const answer = await sendRepeatedly(settings, request, options.signal);
+      const letGo = settings.hold?.take();
+      const answer = await sendRepeatedly(settings, request, options.signal).finally(letGo);
       for (const warning of parseWarnings(answer.headers["warning"])) {
         options.onWarning?.(warning);
         settings.onWarning?.(warning, request.subject);
@@ -173,6 +178,7 @@ async function callTransport(
 const maxAnswerBytes = 512 * 1024 * 1024;
 
 async function collect(request: ApiRequest, body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  if (body instanceof WholeBody) return body.chunk;
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {

@@ -1,20 +1,22 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import type { Env } from "../env/env.ts";
 import { ConnectionError } from "./connection-error.ts";
 
 /** A connection through a proxy to somewhere else: HTTP CONNECT (also over TLS to the proxy) or SOCKS 5. */
-export async function tunnelThrough(proxy: URL, target: Target, timeoutMs: number): Promise<Socket> {
-  const socket = await connectTo(proxy, timeoutMs);
+export async function tunnelThrough(env: Env, proxy: URL, target: Target, timeoutMs: number): Promise<Socket> {
+  const socket = openSocket(proxy);
+  const cancelTimer = env.setTimer(timeoutMs, () => socket.destroy(new Error(`no tunnel within ${timeoutMs} ms`)));
   const reader = new SocketReader(socket);
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error("the proxy did not answer in time")));
   try {
     if (isSocks(proxy)) await askSocks(proxy, socket, reader, target);
     else await askHttp(proxy, socket, reader, target);
   } catch (error) {
     socket.destroy();
     throw rejected(proxy, error);
+  } finally {
+    cancelTimer();
   }
-  socket.setTimeout(0);
   reader.release();
   return socket;
 }
@@ -26,23 +28,13 @@ export interface Target {
 
 const isSocks = (proxy: URL): boolean => proxy.protocol === "socks5:" || proxy.protocol === "socks5h:";
 
-function connectTo(proxy: URL, timeoutMs: number): Promise<Socket> {
+/** What is written before the connection stands is sent as soon as it does. */
+function openSocket(proxy: URL): Socket {
   const host = proxy.hostname.replace(/^\[|\]$/g, "");
   const port = Number(proxy.port || defaultPorts[proxy.protocol]);
-  return new Promise((resolve, reject) => {
-    const socket =
-      proxy.protocol === "https:"
-        ? connectTls({ host, port, servername: isIP(host) ? "" : host, timeout: timeoutMs })
-        : connectTcp({ host, port, timeout: timeoutMs });
-    const fail = (error: Error): void => reject(rejected(proxy, error));
-    socket.once("error", fail);
-    socket.once("timeout", () => socket.destroy(new Error("no connection in time")));
-    socket.once(proxy.protocol === "https:" ? "secureConnect" : "connect", () => {
-      socket.removeListener("error", fail);
-      socket.removeAllListeners("timeout");
-      resolve(socket);
-    });
-  });
+  return proxy.protocol === "https:"
+    ? connectTls({ host, port, servername: isIP(host) ? "" : host })
+    : connectTcp({ host, port });
 }
 
 const defaultPorts: Readonly<Record<string, number>> = {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { startHttpProxy, startSocksProxy } from "../../test/loopback/proxy.ts";
 import {
   answerJson,
@@ -450,6 +452,18 @@ describe("faults of the way", { timeout: 30_000 }, () => {
       ["GET", "GET"],
     );
   });
+});
+
+test("a program whose server is down ends with an error, not in silence", { timeout: 30_000 }, async () => {
+  const program = `
+    import { systemEnv } from "./src/env/system.ts";
+    import { connect } from "./src/client/connect.ts";
+    const access = { server: "https://127.0.0.1:9", namespace: "d", tls: {}, credential: { kind: "None" } };
+    const { client } = connect(access, { env: systemEnv });
+    await client.raw({ method: "GET", target: "/version" }).catch((error) => console.log(error.reason));
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+  assert.equal(stdout, "Refused\n");
 });
 
 test("resolving a name is measured", { timeout: 30_000 }, async () => {
