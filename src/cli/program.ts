@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
+import { explainCommand } from "./commands/explain.ts";
 import { installCommand } from "./commands/install.ts";
 import { resolveCommand } from "./commands/resolve.ts";
 import { upCommand } from "./commands/up.ts";
@@ -13,6 +14,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help for the flags)")
     .configureHelp({ showGlobalOptions: true })
     .enablePositionalOptions();
-  for (const command of [upCommand(), installCommand(), resolveCommand()]) program.addCommand(command);
+  for (const command of [upCommand(), installCommand(), resolveCommand(), explainCommand()])
+    program.addCommand(command);
   return program;
 }

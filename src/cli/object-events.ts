@@ -1,0 +1,22 @@
+import type { Client } from "../client/client.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { type CoreEvent, CoreEventKind } from "../runtime/events.ts";
+
+/** What happened to an object, oldest first. */
+export interface ObjectEvent {
+  readonly time: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+export async function eventsOf(client: Client, { metadata }: KubeObject): Promise<readonly ObjectEvent[]> {
+  const { items } = await client.list<CoreEvent>(CoreEventKind, {
+    namespace: metadata.namespace ?? "default",
+    fieldSelector: `involvedObject.uid=${metadata.uid}`,
+  });
+  return items
+    .map(({ lastTimestamp, type, reason, message, count }) => ({ time: lastTimestamp, type, reason, message, count }))
+    .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+}
