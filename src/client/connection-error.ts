@@ -49,3 +49,8 @@ export class InvalidRequestError extends Error {
     this.field = field;
   }
 }
+
+/** A credential or certificate that could not be had: the request was not sent, and trying again at once would not help. */
+export class CredentialError extends Error {
+  override readonly name = "CredentialError";
+}

@@ -3,7 +3,7 @@ import { WholeBody } from "../http/body.ts";
 import type { HttpHandler, HttpResponse } from "../http/message.ts";
 import { ApiError, apiErrorFrom } from "./api-error.ts";
 import type { ClientMetrics } from "./client-metrics.ts";
-import { ConnectionError, MalformedAnswerError } from "./connection-error.ts";
+import { ConnectionError, CredentialError, MalformedAnswerError } from "./connection-error.ts";
 import type { ProcessHold } from "./process-hold.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { ApiRequest } from "./requests.ts";
@@ -213,7 +213,7 @@ function failureOf(
 
 /** A transport that does not say whether a request left us is not asked to: it is taken to have arrived. */
 export function asConnectionError(request: ApiRequest, error: unknown): Error {
-  if (error instanceof ConnectionError) return error;
+  if (error instanceof ConnectionError || error instanceof CredentialError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new ConnectionError(`${describe(request)}: ${message}`, {
     reason: "Broken",

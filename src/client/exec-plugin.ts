@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { Env } from "../env/env.ts";
 import { isRecord } from "./answers.ts";
 import type { ClientCertificate, ExecPlugin } from "./cluster-access.ts";
+import { CredentialError } from "./connection-error.ts";
 
 /** Runs the program that a kubeconfig names for credentials, and reads the ExecCredential that it prints. */
 export interface ExecCredential {
@@ -9,10 +10,6 @@ export interface ExecCredential {
   readonly certificate?: ClientCertificate;
   /** Absent: good until the server refuses it. */
   readonly expiresAt?: Date;
-}
-
-export class ExecPluginError extends Error {
-  override readonly name = "ExecPluginError";
 }
 
 /** A program that asks a person something on the way may take a while. */
@@ -26,7 +23,7 @@ export async function runExecPlugin(
   processEnv: Readonly<Record<string, string | undefined>>,
 ): Promise<ExecCredential> {
   if (plugin.interactiveMode === "Always")
-    throw new ExecPluginError(`${plugin.label}.interactiveMode: Always: this program cannot offer a terminal`);
+    throw new CredentialError(`${plugin.label}.interactiveMode: Always: this program cannot offer a terminal`);
   const info = {
     apiVersion: plugin.apiVersion,
     kind: "ExecCredential",
@@ -43,7 +40,7 @@ export async function runExecPlugin(
 function run(env: Env, plugin: ExecPlugin, variables: Record<string, string | undefined>): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (problem: string, cause?: unknown): void =>
-      reject(new ExecPluginError(`${plugin.label}: ${problem}`, cause === undefined ? undefined : { cause }));
+      reject(new CredentialError(`${plugin.label}: ${problem}`, cause === undefined ? undefined : { cause }));
     const child = spawn(plugin.command, plugin.args, { env: variables, stdio: ["ignore", "pipe", "pipe"] });
     const output: Buffer[] = [];
     let outputLength = 0;
@@ -81,8 +78,8 @@ function run(env: Env, plugin: ExecPlugin, variables: Record<string, string | un
 
 /** Errors never quote the output: it holds the credential. */
 function readCredential(plugin: ExecPlugin, output: string): ExecCredential {
-  const fail = (problem: string): ExecPluginError =>
-    new ExecPluginError(`${plugin.label}: output of ${plugin.command}: ${problem}`);
+  const fail = (problem: string): CredentialError =>
+    new CredentialError(`${plugin.label}: output of ${plugin.command}: ${problem}`);
   let value: unknown;
   try {
     value = JSON.parse(output);

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Env } from "../env/env.ts";
+import { CredentialError } from "./connection-error.ts";
 
 /** How long the content of a credential file is believed. Kubelet replaces tokens well before they end. */
 export const maxFileAgeMs = 60_000;
@@ -46,7 +47,7 @@ export class RotatingFile {
       this.#content = content;
     } catch (error) {
       if (this.#content === undefined)
-        throw new Error(
+        throw new CredentialError(
           `${this.#label}: cannot read ${this.#path}: ${error instanceof Error ? error.message : error}`,
           {
             cause: error,

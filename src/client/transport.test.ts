@@ -217,6 +217,17 @@ describe("credentials", { timeout: 30_000 }, () => {
     assert.equal(server.seen[1]?.body, server.seen[2]?.body);
   });
 
+  test("a credential that cannot be had is said at once, and nothing is sent", async () => {
+    const server = await serve();
+    const path = join(await folder(), "nope");
+    const { client } = open(server, { credential: { kind: "TokenFile", path, label: "tokenFile of the test" } });
+    await assert.rejects(client.get(ConfigMap, key), {
+      name: "CredentialError",
+      message: /^tokenFile of the test: cannot read/,
+    });
+    assert.equal(server.connections(), 0);
+  });
+
   test("several groups to act as are several headers", async () => {
     const server = await serve({
       answer: (_, response, raw) => answerJson(response, 200, { ...object, data: { raw: raw.rawHeaders.join("|") } }),
