@@ -18,6 +18,8 @@ export class Endpoint {
   /** Brings a plain value into the form of the type and says which fields the type does not know. */
   readonly shape: (value: Readonly<Record<string, unknown>>) => Shaped;
   readonly deprecationWarning: string | undefined;
+  /** The definition is being deleted: objects may be read, changed and removed, but no new one may come. */
+  readonly isTerminating: boolean;
   /** Schemas of the other versions that managers may have written in. */
   readonly otherVersions: readonly VersionSchema[];
   readonly #storage: StorageForm | undefined;
@@ -28,6 +30,7 @@ export class Endpoint {
     this.isCustom = options.isCustom;
     this.shape = options.shape;
     this.deprecationWarning = options.deprecationWarning;
+    this.isTerminating = options.isTerminating ?? false;
     this.otherVersions = options.otherVersions ?? [];
     this.apiVersion = apiVersionOf(resource);
     const stored = resource.storedAs ?? resource;
@@ -65,6 +68,7 @@ export interface EndpointOptions {
   readonly shape: (value: Readonly<Record<string, unknown>>) => Shaped;
   readonly storage?: StorageForm;
   readonly otherVersions?: readonly VersionSchema[];
+  readonly isTerminating?: boolean;
   /** Sent with every answer of a version that is on its way out. */
   readonly deprecationWarning?: string;
 }

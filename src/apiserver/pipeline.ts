@@ -87,7 +87,7 @@ function resourceAnswer(
     warnings: endpoint.deprecationWarning ? [endpoint.deprecationWarning] : [],
   };
   if (info.subresource !== "") return subresourceAnswer(parts, request);
-  if (!endpoint.resource.verbs.includes(info.verb)) throw methodNotAllowed();
+  if (!endpoint.isCustom && !endpoint.resource.verbs.includes(info.verb)) throw methodNotAllowed();
   switch (info.verb) {
     case "get":
       return get(parts, request);

@@ -28,6 +28,7 @@ import { createSqliteLog } from "./storage/sqlite-log.ts";
 import { Store } from "./storage/store.ts";
 import type { PodLogs } from "./subresources/log.ts";
 import { deleteObject } from "./writes/delete.ts";
+import { fieldManagerOf } from "./writes/managers.ts";
 
 export interface ApiServerOptions {
   readonly env: Env;
@@ -73,12 +74,25 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     decodeProtobuf: decodeProtobufBody,
     ...(options.podLogs && { podLogs: options.podLogs }),
   };
-  const definitions = new DefinitionKeeper(env, store, resources, async (endpoint, key) => {
-    await deleteObject(parts, internalRequest(endpoint, "DELETE"), key, {
-      dryRun: false,
-      preconditions: {},
-      given: {},
-    });
+  const definitions = new DefinitionKeeper(env, store, resources, {
+    async removeObject(endpoint, key) {
+      await deleteObject(parts, internalRequest(endpoint, "DELETE"), key, {
+        dryRun: false,
+        preconditions: {},
+        given: {},
+      });
+    },
+    recordStatus(updated, live) {
+      const endpoint = resources.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+      if (!endpoint) return updated;
+      return fieldManagerOf(endpoint).update({
+        live,
+        updated,
+        manager: "kube-apiserver",
+        subresource: "status",
+        now: env.now(),
+      });
+    },
   });
   const aggregation = new RoleAggregation(store);
   definitions.start();

@@ -9,6 +9,8 @@ import { shapeCustom } from "./shape-custom.ts";
 import { customStatusStrategy, customStrategy } from "./strategy.ts";
 
 const allVerbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+/** What discovery shows while a definition goes. */
+const terminatingVerbs = ["delete", "deletecollection", "get", "list", "watch"];
 
 /** The endpoints of every served version of an established definition; `revision` is the definition's own. */
 export function endpointsOf(definition: Definition, revision: number): readonly Endpoint[] {
@@ -26,6 +28,7 @@ export function endpointsOf(definition: Definition, revision: number): readonly 
       const resource = servedResource(definition, version, schema);
       const endpoint: Endpoint = new Endpoint(resource, {
         isCustom: true,
+        isTerminating: definition.metadata.deletionTimestamp !== undefined,
         shape: (value) => shapeCustom(endpoint, schema, value),
         otherVersions: versions
           .filter(({ name }) => name !== version.name)
@@ -86,8 +89,7 @@ function servedResource(definition: Definition, version: DefinitionVersion, sche
     namespaced,
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
-    verbs:
-      definition.metadata.deletionTimestamp === undefined ? allVerbs : allVerbs.filter((verb) => verb !== "create"),
+    verbs: definition.metadata.deletionTimestamp === undefined ? allVerbs : terminatingVerbs,
     subresources: subresourcesOf(group, names.kind, version),
     ...(scale && { scale }),
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")),

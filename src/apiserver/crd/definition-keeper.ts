@@ -1,5 +1,6 @@
 import type { Env } from "../../env/env.ts";
 import { deepEqual } from "../../kube/equality.ts";
+import type { KubeObject } from "../../kube/object.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ResourceTable } from "../resource-table.ts";
 import type { Entry } from "../storage/entry.ts";
@@ -17,23 +18,17 @@ export class DefinitionKeeper {
   readonly #env: Env;
   readonly #store: Store;
   readonly #resources: ResourceTable;
-  /** Removes one object of a resource whose definition goes; finalizers still hold. */
-  readonly #removeObject: (endpoint: Endpoint, key: string) => Promise<void>;
+  readonly #hands: KeeperHands;
   /** What is served for each definition, by the part of it that decides. */
   #served = new Map<string, { readonly basis: unknown; readonly endpoints: readonly Endpoint[] }>();
   #stopped = false;
   #stopWaiting: (() => void)[] = [];
 
-  constructor(
-    env: Env,
-    store: Store,
-    resources: ResourceTable,
-    removeObject: (endpoint: Endpoint, key: string) => Promise<void>,
-  ) {
+  constructor(env: Env, store: Store, resources: ResourceTable, hands: KeeperHands) {
     this.#env = env;
     this.#store = store;
     this.#resources = resources;
-    this.#removeObject = removeObject;
+    this.#hands = hands;
   }
 
   /** Serves what is stored, then follows every change in the turn in which it is committed. */
@@ -126,13 +121,22 @@ export class DefinitionKeeper {
     if (!endpoint) return;
     for (const { key, object } of objects) {
       // A failed write is tried again at the next change of the definition or of its objects.
-      if (object.metadata.deletionTimestamp === undefined) void this.#removeObject(endpoint, key).catch(() => {});
+      if (object.metadata.deletionTimestamp === undefined) void this.#hands.removeObject(endpoint, key).catch(() => {});
     }
   }
 
   #write(entry: Entry, wanted: Definition): void {
     if (deepEqual(wanted, entry.object)) return;
+    const recorded = this.#hands.recordStatus(wanted, entry.object as Definition);
     // A write of somebody else in between leads here again.
-    void this.#store.write(definitionCollection, entry.key, entry, wanted)?.catch(() => {});
+    void this.#store.write(definitionCollection, entry.key, entry, recorded)?.catch(() => {});
   }
+}
+
+/** What the keeper cannot do itself. */
+export interface KeeperHands {
+  /** Removes one object of a resource whose definition goes; finalizers still hold. */
+  removeObject(endpoint: Endpoint, key: string): Promise<void>;
+  /** Writes down in managedFields that the server wrote this status. */
+  recordStatus(wanted: Definition, old: Definition): KubeObject;
 }

@@ -23,7 +23,7 @@ export function printerColumns({ additionalPrinterColumns }: DefinitionVersion):
         name,
         type,
         format: format ?? "",
-        description: description ?? "",
+        description: description ?? `Custom resource definition column (in JSONPath format): ${jsonPath}`,
         priority: priority ?? 0,
         cell: (object, now) => (path.ok ? cellOf(path.value, type, object, now) : null),
       };

@@ -1,11 +1,13 @@
+import type { Schema } from "../../kube/schema/schema.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { serverVersion } from "../version.ts";
 import { type Operation, operationsOf } from "./operations.ts";
+import type { DocumentV2, OperationV2 } from "./protobuf-v2.ts";
 import { definitionName, schemasOf } from "./schemas.ts";
 
 /** The one OpenAPI 2 document of everything. */
-export function documentV2(endpoints: readonly Endpoint[]): object {
-  const paths: Record<string, Record<string, object>> = {};
+export function documentV2(endpoints: readonly Endpoint[]): DocumentV2 {
+  const paths: Record<string, Record<string, OperationV2>> = {};
   for (const operation of endpoints.flatMap(operationsOf)) {
     paths[operation.path] ??= {};
     Object.assign(paths[operation.path] ?? {}, { [operation.method]: operationBody(operation) });
@@ -15,12 +17,10 @@ export function documentV2(endpoints: readonly Endpoint[]): object {
     info: { title: "Kubernetes", version: `v${serverVersion.major}.${serverVersion.minor}` },
     paths,
     definitions: schemasOf(endpoints),
-    securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header" } },
-    security: [{ BearerToken: [] }],
   };
 }
 
-function operationBody({ action, operationId, kind, parameters, body, answer }: Operation): object {
+function operationBody({ action, operationId, kind, parameters, body, answer }: Operation): OperationV2 {
   const name = definitionName(kind.group, kind.version, kind.kind);
   const schema =
     answer === "object" ? name : answer === "list" ? `${name}List` : "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
@@ -36,7 +36,7 @@ function operationBody({ action, operationId, kind, parameters, body, answer }: 
               name: "body",
               in: "body",
               required: true,
-              schema: body === "object" ? reference(name) : { type: "object" },
+              schema: body === "object" ? reference(name) : anyObject,
             },
           ]
         : []),
@@ -61,4 +61,6 @@ const patchTypes = [
   "application/apply-patch+yaml",
 ];
 
-const reference = (name: string): object => ({ $ref: `#/definitions/${name}` });
+const reference = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
+
+const anyObject: Schema = { type: "object" };

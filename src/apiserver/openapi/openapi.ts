@@ -9,6 +9,7 @@ import type { ResourceTable } from "../resource-table.ts";
 import { serverVersion } from "../version.ts";
 import { documentV2 } from "./document-v2.ts";
 import { documentV3 } from "./document-v3.ts";
+import { encodeV2 } from "./protobuf-v2.ts";
 
 interface Document {
   readonly body: Buffer;
@@ -31,15 +32,18 @@ export class OpenApi {
   answer({ path }: NonResourceRequestInfo, headers: Readonly<Record<string, string>>): Answer | undefined {
     if (path === "/openapi/v3" || path === "/openapi/v3/") return this.#index();
     if (path === "/openapi/v2") {
-      if (!acceptsJson(headers["accept"])) throw notAcceptable(["application/json"]);
       const { all } = this.#resources;
-      return this.#serve("v2", this.#hashOf(all), headers, () => documentV2(all));
+      const hash = this.#hashOf(all);
+      if (acceptsJson(headers["accept"])) return this.#serve("v2", hash, headers, () => inJson(documentV2(all)));
+      if (!acceptsProtobuf(headers["accept"])) throw notAcceptable(["application/json", protobufTypes[0] ?? ""]);
+      const answer = this.#serve("v2.pb", hash, headers, () => encodeV2(documentV2(all)));
+      return { ...answer, contentType: "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" };
     }
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const wanted = path.slice("/openapi/v3/".length);
     const found = this.#versions().find(({ name }) => name === wanted);
     if (!found) return undefined;
-    return this.#serve(wanted, this.#hashOf(found.endpoints), headers, () => documentV3(found.endpoints));
+    return this.#serve(wanted, this.#hashOf(found.endpoints), headers, () => inJson(documentV3(found.endpoints)));
   }
 
   #index(): Answer {
@@ -62,11 +66,10 @@ export class OpenApi {
     );
   }
 
-  #serve(name: string, hash: string, headers: Readonly<Record<string, string>>, make: () => object): Answer {
+  #serve(name: string, hash: string, headers: Readonly<Record<string, string>>, make: () => Buffer): Answer {
     let kept = this.#documents.get(name);
     if (kept?.hash !== hash) {
-      const body = Buffer.from(JSON.stringify(make()));
-      kept = { hash, document: { body, etag: `"${hash}"` } };
+      kept = { hash, document: { body: make(), etag: `"${hash}"` } };
       this.#documents.set(name, kept);
     }
     const { body, etag } = kept.document;
@@ -97,6 +100,16 @@ export class OpenApi {
     return hash;
   }
 }
+
+const inJson = (document: object): Buffer => Buffer.from(JSON.stringify(document));
+
+const protobufTypes = [
+  "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+  "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+];
+
+const acceptsProtobuf = (accept: string | undefined): boolean =>
+  parseAccept(accept ?? "").some(({ type }) => protobufTypes.includes(type));
 
 function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept === "") return true;

@@ -10,7 +10,7 @@ export function definitionName(group: string, version: string, kind: string): st
 }
 
 /** All named schemas of some endpoints: their kinds, lists, what these refer to, and what every answer may be. */
-export function schemasOf(endpoints: readonly Endpoint[]): Readonly<Record<string, object>> {
+export function schemasOf(endpoints: readonly Endpoint[]): Readonly<Record<string, Schema>> {
   const found: Record<string, Schema & GroupVersionKinds> = {};
   const kinds = definitionKinds();
   const builtin = builtinDefinitions();

@@ -34,7 +34,7 @@ export const qualified = ({ group, name }: Named): string => (group === "" ? nam
 const detailsOf = (of: Named, name: string): StatusDetails => ({
   ...(name !== "" && { name }),
   ...(of.group !== "" && { group: of.group }),
-  kind: of.name,
+  ...(of.name !== "" && { kind: of.name }),
 });
 
 export const badRequest = (message: string): StatusError => new StatusError(400, "BadRequest", message);

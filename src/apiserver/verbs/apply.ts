@@ -97,6 +97,6 @@ function appliedObject({ http, endpoint, info, warnings }: ApiRequest, fieldVali
   if (given.name && given.name !== info.name) {
     throw badRequest(`the name of the object (${given.name}) does not match the name on the URL (${info.name})`);
   }
-  const namespace = endpoint.resource.namespaced ? checkedNamespace(given.namespace, info.namespace) : undefined;
-  return { ...object, metadata: { ...given, name: info.name, ...(namespace !== undefined && { namespace }) } };
+  if (endpoint.resource.namespaced) checkedNamespace(given.namespace, info.namespace);
+  return { ...object, metadata: { ...given, name: info.name } };
 }

@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../../kube/object.ts";
 import type { AdmissionQuestion } from "../admission/admission.ts";
+import { definitionCollection } from "../crd/definition.ts";
 import type { DeleteOptions } from "../decode/delete-options.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
 import { conflict, modifiedMeanwhile, notFound } from "../protocol/status-error.ts";
@@ -70,8 +71,9 @@ async function deleteOnce(
     ),
     graceSeconds: gracePeriodSeconds(endpoint, object, options.gracePeriodSeconds),
     now: env.now(),
+    isDefinition: endpoint.collection === definitionCollection,
   });
-  const isGone = !isHeld(endpoint, marked) && marked.metadata.deletionGracePeriodSeconds === 0;
+  const isGone = !isHeld(endpoint, marked) && (marked.metadata.deletionGracePeriodSeconds ?? 0) === 0;
   if (options.dryRun) return { isGone, entry: unsavedEntry(existing.key, endpoint.toStored(isGone ? object : marked)) };
   if (isGone) {
     const gone = store.write(endpoint.collection, existing.key, existing, undefined);
@@ -95,10 +97,12 @@ interface Marking {
   readonly finalizers: readonly string[];
   readonly graceSeconds: number;
   readonly now: Date;
+  /** Definitions are marked in a way of their own: without a grace period, and in the same generation. */
+  readonly isDefinition: boolean;
 }
 
 /** Sets when the object has to be gone; a later delete can only bring that forward. */
-function markAsDeleting(object: KubeObject, { finalizers, graceSeconds, now }: Marking): KubeObject {
+function markAsDeleting(object: KubeObject, { finalizers, graceSeconds, now, isDefinition }: Marking): KubeObject {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, generation } = object.metadata;
   const isAlreadyMarked = deletionTimestamp !== undefined && deletionGracePeriodSeconds <= graceSeconds;
   const sameFinalizers = finalizers.join() === (object.metadata.finalizers ?? []).join();
@@ -109,8 +113,10 @@ function markAsDeleting(object: KubeObject, { finalizers, graceSeconds, now }: M
     ...(finalizers.length > 0 && { finalizers }),
     ...(!isAlreadyMarked && {
       deletionTimestamp: timestamp(new Date(now.getTime() + graceSeconds * 1000)),
-      deletionGracePeriodSeconds: graceSeconds,
-      ...(generation !== undefined && deletionTimestamp === undefined && { generation: generation + 1 }),
+      ...(!isDefinition && { deletionGracePeriodSeconds: graceSeconds }),
+      ...(generation !== undefined &&
+        deletionTimestamp === undefined &&
+        !isDefinition && { generation: generation + 1 }),
     }),
   };
   return { ...object, metadata };

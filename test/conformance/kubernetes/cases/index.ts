@@ -1,0 +1,4 @@
+import type { Case } from "../case.ts";
+import { kindCases } from "./kinds.ts";
+
+export const allCases: readonly Case[] = [...kindCases];
