@@ -15,6 +15,7 @@ import { logSelections } from "./log-selections.ts";
 import { resolverMetrics } from "./metrics.ts";
 import { createObserve, indexes, worldOfBinding, worldsOfGame, worldsOfModule } from "./observe.ts";
 import { reduce } from "./reduce.ts";
+import { traceSelections } from "./trace-selections.ts";
 
 /** Gives every world its bindings: the controller of spec/capability-resolver.md. */
 export function capabilityResolver(registry: MetricsRegistry): Controller {
@@ -39,6 +40,7 @@ export function capabilityResolver(registry: MetricsRegistry): Controller {
     async act(decision, { object, read, write, log }) {
       if (decision.kind === "Stopped") return undefined;
       logSelections(object, decision, log);
+      traceSelections(object, decision);
       const outcome = await metrics.counted(() => act(decision.plan, write));
       metrics.observe(object, decision, outcome, read);
       return outcome;
