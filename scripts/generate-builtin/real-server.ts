@@ -120,7 +120,10 @@ function ask({ certificate, token, port, method, path, body, headers }: Ask): Pr
         headers: {
           authorization: `Bearer ${token}`,
           accept: "application/json",
-          ...(payload !== undefined && { "content-type": "application/json" }),
+          ...(payload !== undefined && {
+            "content-type": "application/json",
+            "content-length": Buffer.byteLength(payload),
+          }),
           ...headers,
         },
       },

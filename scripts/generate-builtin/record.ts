@@ -12,6 +12,8 @@ export interface RecordedCreate {
   readonly given: Json;
   readonly status: number;
   readonly answer: Json;
+  /** The texts of the Warning headers. */
+  readonly warnings: readonly string[];
 }
 
 export interface RecordedUpdate {
@@ -78,9 +80,16 @@ async function recordCreates(server: RealServer, objects: readonly Json[]): Prom
   for (const given of objects) {
     const { collection } = pathOf(given);
     const answer = await server.call("POST", `${collection}?dryRun=All`, given);
-    recorded.push({ given, status: answer.status, answer: tidy(answer.json() as Json) });
+    const warnings = warningTexts(answer.headers["warning"]);
+    recorded.push({ given, status: answer.status, answer: tidy(answer.json() as Json), warnings });
   }
   return recorded;
+}
+
+/** `299 - "text", 299 - "text"` */
+function warningTexts(header: string | readonly string[] | undefined): readonly string[] {
+  const text = Array.isArray(header) ? header.join(", ") : String(header ?? "");
+  return [...text.matchAll(/299 - ("(?:[^"\\]|\\.)*")/g)].map(([, quoted = '""']) => JSON.parse(quoted) as string);
 }
 
 interface UpdateCase {
@@ -97,15 +106,7 @@ async function recordUpdates(server: RealServer, cases: readonly UpdateCase[]): 
     if (created.status !== 201) throw new Error(`${item} was not created: ${created.text}`);
     const before = created.json() as Json;
     for (const change of changes) {
-      const current = (await server.call("GET", item)).json() as Json;
-      const given = merge(current, change) as Json;
-      const answer = await server.call("PUT", `${item}?dryRun=All`, given);
-      recorded.push({
-        created: tidy(current, true),
-        given: tidy(given, true),
-        status: answer.status,
-        answer: tidy(answer.json() as Json, true),
-      });
+      recorded.push(await recordUpdate(server, item, change));
     }
     await server.call("DELETE", item, {
       gracePeriodSeconds: 0,
@@ -113,6 +114,22 @@ async function recordUpdates(server: RealServer, cases: readonly UpdateCase[]): 
     });
   }
   return recorded;
+}
+
+/** The server itself writes to some objects (it accepts names of a definition), so that a write may come too late. */
+async function recordUpdate(server: RealServer, item: string, change: Json): Promise<RecordedUpdate> {
+  for (;;) {
+    const current = (await server.call("GET", item)).json() as Json;
+    const given = merge(current, change) as Json;
+    const answer = await server.call("PUT", `${item}?dryRun=All`, given);
+    if (answer.status === 409) continue;
+    return {
+      created: tidy(current, true),
+      given: tidy(given, true),
+      status: answer.status,
+      answer: tidy(answer.json() as Json, true),
+    };
+  }
 }
 
 async function recordTables(server: RealServer, objects: readonly Json[]): Promise<readonly RecordedTable[]> {

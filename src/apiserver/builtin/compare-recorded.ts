@@ -49,7 +49,11 @@ export function compareUpdate(created: Json, given: Json, status: number, answer
   const prepared = resource.strategy.prepareForUpdate(resource.strategy.default(shaped.object), old);
   const object = resource.kind === "Service" ? allocateLike(prepared, answer, old) : prepared;
   const errors = resource.strategy.validateUpdate(object, old);
-  if (status >= 300 || errors.length > 0) return { ours: refusal(resource, object, errors), theirs: answer["message"] };
+  if (status >= 300 || errors.length > 0) {
+    // Which lines of a pod's spec differ is told by the real server in its inner form, by ours in the form people write.
+    const shown = (message: unknown): string => String(message).split(resource.kind === "Pod" ? "\n" : "\0")[0] ?? "";
+    return { ours: shown(refusal(resource, object, errors)), theirs: shown(answer["message"]) };
+  }
   return { ours: sorted(object), theirs: sorted(answer) };
 }
 

@@ -1,5 +1,17 @@
 import type { KubeObject } from "../../kube/object.ts";
-import { child, type Draft, draftOf, ensure, finished, items, numeral, partsOf, strings, text } from "./draft.ts";
+import {
+  child,
+  type Draft,
+  draftOf,
+  ensure,
+  entries,
+  finished,
+  items,
+  numeral,
+  partsOf,
+  strings,
+  text,
+} from "./draft.ts";
 
 /** Who hands out addresses and ports. Each call answers one that nobody else has, or throws when none is left. */
 export interface ServiceAllocator {
@@ -31,6 +43,11 @@ function allocateAddress(spec: Draft, before: Draft | undefined, allocator: Serv
   const address = named || (keeps ? text(before, "clusterIP") : "") || allocator.clusterIp();
   spec["clusterIP"] = address;
   if (strings(spec, "clusterIPs").length === 0) spec["clusterIPs"] = keeps && !named ? before["clusterIPs"] : [address];
+  if (address === "None" && entries(spec, "selector").length === 0 && spec["ipFamilyPolicy"] === undefined) {
+    // Whoever writes the endpoints of such a service decides which addresses it has.
+    spec["ipFamilies"] ??= ["IPv4", "IPv6"];
+    spec["ipFamilyPolicy"] = "RequireDualStack";
+  }
   spec["ipFamilies"] ??= (keeps ? before["ipFamilies"] : undefined) ?? [familyOf(address)];
   spec["ipFamilyPolicy"] ??= (keeps ? before["ipFamilyPolicy"] : undefined) ?? "SingleStack";
 }

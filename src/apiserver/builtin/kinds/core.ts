@@ -55,6 +55,7 @@ export const configMap: Behaviour = {
 
 export const secret: Behaviour = {
   validate: validateSecret,
+  updateSkipsValidate: true,
   validateUpdate: validateSecretUpdate,
   selectableFields: ["type"],
   fill(draft) {

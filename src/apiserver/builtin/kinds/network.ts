@@ -3,6 +3,7 @@ import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { child, type Draft, descend, fill, fillEmpty, items, numeral, strings, text } from "../draft.ts";
 import { labelName } from "../names.ts";
 import { labelsOrNone, selectorOrNone } from "../selector-text.ts";
+import { carryOverAllocations, fillPluralAddress } from "../service-update.ts";
 import {
   validateEndpointSlice,
   validateEndpointSliceUpdate,
@@ -18,6 +19,10 @@ export const service: Behaviour = {
   name: labelName,
   validate: validateService,
   validateUpdate: validateServiceUpdate,
+  prepareCreate(draft) {
+    fillPluralAddress(child(draft, "spec") ?? {});
+  },
+  prepareUpdate: carryOverAllocations,
   allowCreateOnUpdate: true,
   selectableFields: ["spec.clusterIP", "spec.type"],
   fill(draft) {

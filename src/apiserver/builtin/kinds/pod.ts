@@ -3,10 +3,13 @@ import { child, type Draft, items, numeral, text } from "../draft.ts";
 import { qosClass } from "../qos.ts";
 import { podOnlyDefaults } from "../type-defaults.ts";
 import { validateNewPod } from "../validation/pod-spec.ts";
+import { validatePodUpdate } from "../validation/pod-update.ts";
 import { podColumns } from "./pod-columns.ts";
 
 export const pod: Behaviour = {
   validate: validateNewPod,
+  updateSkipsValidate: true,
+  validateUpdate: validatePodUpdate,
   generationPaths: ["spec"],
   selectableFields: [
     ...["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork"],

@@ -26,6 +26,8 @@ export function parseNetwork(value: string): Network | undefined {
   return { bits: addressBits(address), prefix, size };
 }
 
+export const hasHostBits = ({ bits, prefix, size }: Network): boolean => BigInt.asUintN(size - prefix, bits) !== 0n;
+
 /** Whether the second lies inside the first and is smaller. */
 export function isStrictlyInside(outer: Network, inner: Network): boolean {
   if (outer.size !== inner.size || inner.prefix <= outer.prefix) return false;

@@ -2,6 +2,7 @@ import { deepEqual } from "../../../kube/equality.ts";
 import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from "../../../kube/field-error.ts";
 import { labelKeyErrors } from "../../../kube/names.ts";
 import { child, type Draft, entries, items, strings, text } from "../draft.ts";
+import { jsonDiff } from "../go-diff.ts";
 import { immutableMessage, validateLabels } from "../object-meta.ts";
 import { checkNetwork } from "./addresses.ts";
 import { read } from "./quantities.ts";
@@ -12,7 +13,21 @@ import { checkOneOf, checkQualifiedName, checkSubdomain, configKeyErrors, type E
 const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
 export function validateNamespace(object: Draft): Errors {
-  return strings(child(object, "spec"), "finalizers").flatMap((name) => finalizerErrors(name, "spec.finalizers"));
+  return [
+    ...strings(child(object, "spec"), "finalizers").flatMap((name) => finalizerErrors(name, "spec.finalizers")),
+    ...podSecurityErrors(child(child(object, "metadata"), "labels")),
+  ];
+}
+
+const podSecurityLevels = ["privileged", "baseline", "restricted"];
+
+function podSecurityErrors(labels: Draft | undefined): Errors {
+  return ["enforce", "audit", "warn"].flatMap((mode) => {
+    const label = `pod-security.kubernetes.io/${mode}`;
+    const level = labels?.[label];
+    if (level === undefined || podSecurityLevels.includes(String(level))) return [];
+    return [invalid(`metadata.labels[${label}]`, level, `must be one of ${podSecurityLevels.join(", ")}`)];
+  });
 }
 
 /** Core kinds want finalizers that say whose they are. */
@@ -127,7 +142,7 @@ function goJsonProblem(body: string): string | undefined {
 export function validateSecretUpdate(object: Draft, old: Draft): Errors {
   const errors: FieldError[] = [];
   if (object["type"] !== old["type"]) errors.push(invalid("type", object["type"], immutableMessage));
-  return [...errors, ...validateImmutableData(object, old)];
+  return [...errors, ...validateImmutableData(object, old), ...validateSecret(object)];
 }
 
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
@@ -182,13 +197,37 @@ export function validateClaim(object: Draft): Errors {
 }
 
 export function validateClaimUpdate(object: Draft, old: Draft): Errors {
-  const strip = (claim: Draft): Draft => {
-    const { resources: _resources, volumeAttributesClassName: _class, ...spec } = child(claim, "spec") ?? {};
-    if (text(child(old, "spec"), "volumeName") === "") delete spec["volumeName"];
-    return spec;
-  };
-  if (deepEqual(strip(object), strip(old))) return [];
+  const before = child(old, "spec") ?? {};
+  const now = { ...child(object, "spec") };
+  // A claim is bound by filling in the name of its volume, and may grow once it is bound.
+  if (text(before, "volumeName") === "") restore(now, before, "volumeName");
+  if (text(child(old, "status"), "phase") === "Bound") {
+    restore(now, before, "resources");
+    restore(now, before, "volumeAttributesClassName");
+  }
+  if (deepEqual(now, before)) return [];
   const detail =
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
-  return [forbidden("spec", detail)];
+  return [forbidden("spec", `${detail}\n${jsonDiff(goClaim(before), goClaim(now))}`)];
 }
+
+function restore(draft: Draft, before: Draft, field: string): void {
+  if (before[field] === undefined) delete draft[field];
+  else draft[field] = before[field];
+}
+
+/** The message shows the server's inner form. */
+const goClaim = (spec: Draft): Draft => ({
+  AccessModes: spec["accessModes"] ?? null,
+  Selector: spec["selector"] ?? null,
+  Resources: {
+    Limits: child(spec, "resources")?.["limits"] ?? null,
+    Requests: child(spec, "resources")?.["requests"] ?? null,
+  },
+  VolumeName: text(spec, "volumeName"),
+  StorageClassName: spec["storageClassName"] ?? null,
+  VolumeMode: spec["volumeMode"] ?? null,
+  DataSource: spec["dataSource"] ?? null,
+  DataSourceRef: spec["dataSourceRef"] ?? null,
+  VolumeAttributesClassName: spec["volumeAttributesClassName"] ?? null,
+});

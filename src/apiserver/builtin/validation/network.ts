@@ -3,7 +3,7 @@ import { duplicate, type FieldError, forbidden, invalid, notSupported, required 
 import { type LabelSelector, validateLabelSelector } from "../../../kube/label-selector.ts";
 import { child, type Draft, items, numeral, strings, text } from "../draft.ts";
 import { immutableMessage } from "../object-meta.ts";
-import { checkAddress, checkNetwork, isAddress, isStrictlyInside, parseNetwork } from "./addresses.ts";
+import { checkAddress, checkNetwork, hasHostBits, isAddress, isStrictlyInside, parseNetwork } from "./addresses.ts";
 import {
   checkLabel,
   checkPort,
@@ -179,6 +179,7 @@ function blockErrors(block: Draft, path: string): Errors {
   if (cidr === "") return [required(`${path}.cidr`)];
   const outer = parseNetwork(cidr);
   if (!outer) return checkNetwork(cidr, `${path}.cidr`);
+  if (hasHostBits(outer)) return [invalid(`${path}.cidr`, cidr, "must not have bits set beyond the prefix length")];
   return strings(block, "except").flatMap((exception, index) => {
     const field = `${path}.except[${index}]`;
     const inner = parseNetwork(exception);

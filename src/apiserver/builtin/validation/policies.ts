@@ -119,8 +119,8 @@ function subjectErrors(subject: Draft, isNamespaced: boolean, path: string): Err
 export function validateBindingUpdate(object: Draft, old: Draft): Errors {
   const reference = child(object, "roleRef");
   if (deepEqual(reference, child(old, "roleRef"))) return [];
-  const { apiGroup = "", kind = "", name = "" } = reference ?? {};
-  return [invalidText("roleRef", JSON.stringify({ apiGroup, kind, name }), "cannot change roleRef")];
+  const shown = { APIGroup: text(reference, "apiGroup"), Kind: text(reference, "kind"), Name: text(reference, "name") };
+  return [invalidText("roleRef", JSON.stringify(shown), "cannot change roleRef")];
 }
 
 export function validateBudget(object: Draft): Errors {
@@ -194,17 +194,9 @@ export function validateStorageClass(object: Draft): Errors {
 }
 
 export function validateStorageClassUpdate(object: Draft, old: Draft): Errors {
-  const errors: FieldError[] = [];
-  if (!deepEqual(object["parameters"], old["parameters"]))
-    errors.push(forbidden("parameters", "updates to parameters are forbidden."));
-  if (object["provisioner"] !== old["provisioner"])
-    errors.push(forbidden("provisioner", "updates to provisioner are forbidden."));
-  if (object["reclaimPolicy"] !== old["reclaimPolicy"])
-    errors.push(forbidden("reclaimPolicy", "updates to reclaimPolicy are forbidden."));
-  if (object["volumeBindingMode"] !== old["volumeBindingMode"]) {
-    errors.push(invalid("volumeBindingMode", object["volumeBindingMode"], immutableMessage));
-  }
-  return errors;
+  return ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"].flatMap((field) =>
+    deepEqual(object[field], old[field]) ? [] : [invalid(field, object[field] ?? null, immutableMessage)],
+  );
 }
 
 const metricSources: Readonly<Record<string, string>> = {

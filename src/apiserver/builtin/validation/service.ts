@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { duplicate, type FieldError, forbidden, invalid, required } from "../../../kube/field-error.ts";
 import { child, type Draft, entries, items, numeral, strings, text } from "../draft.ts";
 import { validateLabels } from "../object-meta.ts";
@@ -91,9 +92,16 @@ function addressErrors(spec: Draft): Errors {
   for (const [index, ip] of all.entries()) {
     if (index === 0 && ip === "None") {
       if (all.length > 1) errors.push(invalid("spec.clusterIPs", all, "'None' must be the first and only value"));
-    } else errors.push(...checkAddress(ip, `spec.clusterIPs[${index}]`));
+    } else errors.push(...checkAddress(ip, `spec.clusterIPs[${index}]`), ...familyErrors(ip, index, spec));
   }
   return errors;
+}
+
+function familyErrors(ip: string, index: number, spec: Draft): Errors {
+  const family = strings(spec, "ipFamilies")[index];
+  if (family === undefined || isIP(ip) === 0 || isIP(ip) === (family === "IPv6" ? 6 : 4)) return [];
+  const detail = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
+  return [invalid(`spec.clusterIPs[${index}]`, ip, detail)];
 }
 
 function nodePortErrors(ports: readonly Draft[], type: string): Errors {
@@ -167,13 +175,6 @@ export function validateServiceUpdate(object: Draft, old: Draft): Errors {
   const [spec, before] = [child(object, "spec"), child(old, "spec")];
   if (text(spec, "type") === "ExternalName" || text(before, "type") === "ExternalName") return [];
   const [now, then] = [strings(spec, "clusterIPs"), strings(before, "clusterIPs")];
-  const errors: FieldError[] = [];
-  if (then.length > 0 && now.length > 0 && now[0] !== then[0]) {
-    errors.push(invalid("spec.clusterIPs[0]", now, "may not change once set"));
-  }
-  const [families, oldFamilies] = [strings(spec, "ipFamilies"), strings(before, "ipFamilies")];
-  if (oldFamilies.length > 0 && families[0] !== oldFamilies[0]) {
-    errors.push(invalid("spec.ipFamilies[0]", families, "may not change once set"));
-  }
-  return errors;
+  if (then.length === 0 || now.length === 0 || now[0] === then[0]) return [];
+  return [invalid("spec.clusterIPs[0]", now, "may not change once set")];
 }
