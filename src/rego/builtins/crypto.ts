@@ -151,7 +151,12 @@ function parseRequest(args: Args): Value {
   if (block !== undefined && block.type !== "CERTIFICATE REQUEST") {
     throw new BuiltinFault("invalid PEM-encoded certificate signing request");
   }
-  return asFault(() => parseCertificateRequest(block?.bytes ?? bytes));
+  try {
+    return parseCertificateRequest(block?.bytes ?? bytes);
+  } catch (error) {
+    if (error instanceof DerFault) throw new BuiltinFault(`asn1: structure error: ${error.message}`);
+    throw error;
+  }
 }
 
 function parseKeyPair(args: Args): Value {

@@ -103,14 +103,14 @@ function keyMaterial(
     return { key: undefined, secret: Buffer.from(secret, "base64url") };
   }
   if (type !== "RSA" && type !== "EC" && type !== "OKP") {
-    throw new BuiltinFault(`failed to unmarshal JWK: unsupported key type ${JSON.stringify(type ?? "")}`);
+    throw new BuiltinFault(`failed to parse a JWK key (set): failed to unmarshal JWK: unsupported key type ${JSON.stringify(type ?? "")}`);
   }
   try {
     const plain = toPlain(jwk) as JsonWebKeyLike;
     const make = half === "public" ? createPublicKey : createPrivateKey;
     return { key: make({ key: plain, format: "jwk" }), secret: undefined };
   } catch {
-    throw new BuiltinFault(`failed to unmarshal JWK: invalid ${type} key`);
+    throw new BuiltinFault(`failed to parse a JWK key (set): failed to unmarshal JWK: invalid ${type} key`);
   }
 }
 

@@ -254,15 +254,17 @@ function claimsHold(claims: RegoObject, constraints: Constraints): boolean {
 }
 
 function sign(header: string, payload: string, key: string): Value {
-  const parsedHeader = parseJson(header);
-  if (!parsedHeader.ok || !(parsedHeader.value instanceof RegoObject)) {
-    throw new BuiltinFault(`missing or invalid 'alg' header: ${parsedHeader.ok ? "not an object" : parsedHeader.message}`);
-  }
   const sender = signWith(key);
-  const alg = parsedHeader.value.field("alg");
-  if (typeof alg !== "string") throw new BuiltinFault("missing or invalid 'alg' header");
+  const parsedHeader = parseJson(header);
+  if (!parsedHeader.ok) {
+    const reason = header.trim() === "" ? "cannot parse empty string" : parsedHeader.message;
+    throw new BuiltinFault(`missing or invalid 'alg' header: cannot parse JSON: ${reason}`);
+  }
+  const headerFields = parsedHeader.value instanceof RegoObject ? parsedHeader.value : new RegoObject();
+  const alg = headerFields.field("alg");
+  if (typeof alg !== "string") throw new BuiltinFault("missing or invalid 'alg' header: jwsbb: header \"alg\" not found");
   if (!isAlgorithm(alg)) throw new BuiltinFault(`unknown JWS algorithm: ${alg}`);
-  const type = parsedHeader.value.field("typ");
+  const type = headerFields.field("typ");
   if ((typeof type !== "string" || type === "JWT") && !parseJson(payload).ok) {
     throw new BuiltinFault("type is JWT but payload is not JSON");
   }

@@ -1,4 +1,5 @@
 /** All built-ins by name. */
+import { awsBuiltins } from "./aws.ts";
 import { collectionBuiltins, walk } from "./collections.ts";
 import { cryptoBuiltins } from "./crypto.ts";
 import { encodingBuiltins } from "./encoding.ts";
@@ -6,6 +7,7 @@ import { globBuiltins } from "./glob.ts";
 import { identifierBuiltins } from "./identifiers.ts";
 import { jsonEditBuiltins } from "./json-edit.ts";
 import { jwtBuiltins } from "./jwt.ts";
+import { languageBuiltins } from "./language.ts";
 import { netBuiltins } from "./net.ts";
 import { numberBuiltins } from "./numbers.ts";
 import type { Builtin, Builtins, Relation } from "./operands.ts";
@@ -34,6 +36,8 @@ const families: readonly Builtins[] = [
   outsideBuiltins,
   cryptoBuiltins,
   jwtBuiltins,
+  awsBuiltins,
+  languageBuiltins,
 ];
 
 export const builtins: ReadonlyMap<string, Builtin> = new Map(families.flatMap((family) => Object.entries(family)));
