@@ -1,0 +1,2 @@
+export function isBundleStale(): boolean;
+export function bundle(): Promise<void>;
