@@ -47,7 +47,8 @@ export class Heap<T> {
     return first;
   }
 
-  clear(): void {
-    this.#items.length = 0;
+  /** Throws away what the function does not want to keep. */
+  keep(wanted: (item: T) => boolean): void {
+    for (const item of this.#items.splice(0)) if (wanted(item)) this.push(item);
   }
 }

@@ -102,6 +102,19 @@ describe("work queue", () => {
     assert.equal(queue.readyLength, 120);
   });
 
+  test("long delays that are overtaken again and again leave nothing behind", async () => {
+    const env = manualEnv();
+    const queue = new WorkQueue({ env, name: "q" });
+    for (let index = 0; index < 20_000; index++) {
+      queue.add("a", { afterMs: 36_000_000 });
+      queue.add("a");
+      assert.equal(queue.tryGet()?.key, "a");
+      queue.done("a");
+    }
+    assert.ok(queue.size <= 2048, `${queue.size} entries for one key`);
+    assert.equal(queue.length, 0);
+  });
+
   test("a full queue refuses, counts and asks to be fed again when there is room", () => {
     let fed = 0;
     const metrics = new MetricsRegistry();

@@ -24,8 +24,7 @@ import { QueueMetrics } from "./queue-metrics.ts";
 export class WorkQueue {
   readonly #env: Env;
   readonly #options: QueueOptions;
-  readonly #waiting = new Map<string, Item>();
-  readonly #processing = new Map<string, Processing>();
+  readonly #items = new Map<string, Item>();
   readonly #failures = new Map<string, number>();
   readonly #lanes = new Map<number, Lane>();
   readonly #priorities = new Heap<number>((a, b) => a > b);
@@ -37,7 +36,10 @@ export class WorkQueue {
   readonly #metrics: QueueMetrics;
   readonly #maxLength: number;
   #sequence = 0;
+  #waitingCount = 0;
   #readyCount = 0;
+  #processingCount = 0;
+  #delayedCount = 0;
   #timer: { readonly atMs: number; readonly cancel: CancelTimer } | undefined;
   #shutDown = false;
   #overflowed = false;
@@ -49,22 +51,26 @@ export class WorkQueue {
     if (options.retryBucket !== null) this.#bucket = new TokenBucket(options.env, options.retryBucket ?? retryBucket);
     this.#metrics = new QueueMetrics(options, {
       depths: () => this.#depths(),
-      startedAtMs: () => [...this.#processing.values()].map((item) => item.startedAtMs),
+      startedAtMs: () => this.#processing().map((item) => item.startedAtMs),
     });
   }
 
   /** Keys that wait, now or later; not the ones being processed. */
   get length(): number {
-    return this.#waiting.size;
+    return this.#waitingCount;
+  }
+  /** Entries in memory, among them ones that are only waiting to be thrown away. */
+  get size(): number {
+    return this.#items.size + this.#delayed.size;
   }
   get readyLength(): number {
     return this.#readyCount;
   }
   get processingLength(): number {
-    return this.#processing.size;
+    return this.#processingCount;
   }
   get processingKeys(): readonly string[] {
-    return [...this.#processing.keys()];
+    return this.#processing().map(({ key }) => key);
   }
   get isShutDown(): boolean {
     return this.#shutDown;
@@ -74,25 +80,20 @@ export class WorkQueue {
     if (this.#shutDown) return "ShutDown";
     const nowMs = this.#env.monotonicMs();
     const readyAtMs = nowMs + Math.max(0, options.afterMs ?? 0);
-    const waiting = this.#waiting.get(key);
-    if (waiting !== undefined) return this.#merge(waiting, readyAtMs, options.priority ?? 0, nowMs);
-    if (this.#waiting.size >= this.#maxLength) {
+    const priority = options.priority ?? 0;
+    const known = this.#items.get(key);
+    if (known !== undefined && (known.state !== "processing" || known.again !== undefined)) {
+      return this.#merge(known, readyAtMs, priority, nowMs);
+    }
+    if (this.#waitingCount >= this.#maxLength) {
       this.#overflowed = true;
       this.#metrics.dropped();
       return "Full";
     }
     this.#metrics.added();
-    const item: Item = {
-      key,
-      priority: options.priority ?? 0,
-      readyAtMs,
-      addedAtMs: nowMs,
-      sequence: this.#sequence++,
-      state: "delayed",
-    };
-    this.#waiting.set(key, item);
-    if (!this.#processing.has(key)) this.#place(item, nowMs);
-    else item.state = "blocked";
+    this.#waitingCount++;
+    if (known === undefined) this.#enter(key, priority, readyAtMs, nowMs, nowMs);
+    else known.again = { priority, readyAtMs, addedAtMs: nowMs };
     return "Added";
   }
 
@@ -120,8 +121,10 @@ export class WorkQueue {
     const item = this.#takeReady();
     if (item === undefined) return undefined;
     const nowMs = this.#env.monotonicMs();
-    this.#waiting.delete(item.key);
-    this.#processing.set(item.key, { startedAtMs: nowMs, priority: item.priority });
+    item.state = "processing";
+    item.startedAtMs = nowMs;
+    this.#waitingCount--;
+    this.#processingCount++;
     this.#metrics.got(Math.max(0, nowMs - Math.max(item.addedAtMs, item.readyAtMs)));
     this.#reportRoom();
     return item;
@@ -149,13 +152,14 @@ export class WorkQueue {
 
   /** The key's work is over. If it was added meanwhile, it becomes ready again. */
   done(key: string): void {
-    const processing = this.#processing.get(key);
-    if (processing === undefined) return;
-    this.#processing.delete(key);
+    const item = this.#items.get(key);
+    if (item === undefined || item.state !== "processing") return;
+    this.#processingCount--;
+    this.#items.delete(key);
     const nowMs = this.#env.monotonicMs();
-    this.#metrics.finished(nowMs - processing.startedAtMs);
-    const waiting = this.#waiting.get(key);
-    if (waiting !== undefined && waiting.state === "blocked") this.#place(waiting, nowMs);
+    this.#metrics.finished(nowMs - item.startedAtMs);
+    const { again } = item;
+    if (again !== undefined) this.#enter(key, again.priority, again.readyAtMs, again.addedAtMs, nowMs);
   }
 
   /** Hands out nothing more: waiting getters get undefined, later adds are refused. Running work may still call `done`. */
@@ -168,25 +172,39 @@ export class WorkQueue {
     this.#metrics.close();
   }
 
+  #enter(key: string, priority: number, readyAtMs: number, addedAtMs: number, nowMs: number): void {
+    const sequence = this.#sequence++;
+    const item: Item = {
+      key,
+      priority,
+      readyAtMs,
+      addedAtMs,
+      sequence,
+      state: "delayed",
+      startedAtMs: 0,
+      again: undefined,
+    };
+    this.#items.set(key, item);
+    this.#place(item, nowMs);
+  }
+
   #merge(item: Item, readyAtMs: number, priority: number, nowMs: number): AddResult {
-    const higher = priority > item.priority;
-    const sooner = readyAtMs < item.readyAtMs;
-    if (!higher && !(sooner && item.state !== "ready")) return "Merged";
-    if (item.state === "blocked") {
-      item.priority = Math.max(priority, item.priority);
-      item.readyAtMs = Math.min(readyAtMs, item.readyAtMs);
+    const waits = item.again ?? item;
+    const higher = priority > waits.priority;
+    const sooner = readyAtMs < waits.readyAtMs && item.state !== "ready";
+    if (!higher && !sooner) return "Merged";
+    const merged = {
+      priority: Math.max(priority, waits.priority),
+      readyAtMs: Math.min(readyAtMs, waits.readyAtMs),
+      addedAtMs: waits.addedAtMs,
+    };
+    if (item.again !== undefined) {
+      item.again = merged;
       return "Merged";
     }
     // Heaps and lanes cannot be searched cheaply: the old entry stays where it is as a husk, and a new one takes over.
-    const next: Item = {
-      ...item,
-      priority: Math.max(priority, item.priority),
-      readyAtMs: Math.min(readyAtMs, item.readyAtMs),
-      sequence: this.#sequence++,
-    };
     this.#discard(item);
-    this.#waiting.set(item.key, next);
-    this.#place(next, nowMs);
+    this.#enter(item.key, merged.priority, merged.readyAtMs, merged.addedAtMs, nowMs);
     return "Merged";
   }
 
@@ -195,13 +213,20 @@ export class WorkQueue {
       this.#readyCount--;
       const lane = this.#lanes.get(item.priority);
       if (lane !== undefined) lane.live--;
-    }
+    } else this.#delayedCount--;
     item.state = "husk";
+    this.#sweepDelayed();
+  }
+
+  /** Husks of long delays would pile up for hours; when they are most of the heap, it is built anew. */
+  #sweepDelayed(): void {
+    if (this.#delayed.size < 2 * this.#delayedCount + minSweep) return;
+    this.#delayed.keep((item) => item.state === "delayed");
   }
 
   #place(item: Item, nowMs: number): void {
     if (item.readyAtMs > nowMs) {
-      item.state = "delayed";
+      this.#delayedCount++;
       this.#delayed.push(item);
       this.#armTimer();
       return;
@@ -231,7 +256,6 @@ export class WorkQueue {
       const item = nextLive(lane);
       if (item !== undefined) {
         this.#readyCount--;
-        item.state = "husk";
         return item;
       }
       this.#priorities.pop();
@@ -254,6 +278,7 @@ export class WorkQueue {
       if (item === undefined || (item.state === "delayed" && item.readyAtMs > nowMs)) break;
       this.#delayed.pop();
       if (item.state !== "delayed") continue;
+      this.#delayedCount--;
       this.#makeReady(item);
     }
     this.#serveGetters();
@@ -276,9 +301,13 @@ export class WorkQueue {
 
   /** After an overflow, whoever feeds the queue must feed it again once there is room: a refused key is not lost. */
   #reportRoom(): void {
-    if (!this.#overflowed || this.#waiting.size > this.#maxLength / 2) return;
+    if (!this.#overflowed || this.#waitingCount > this.#maxLength / 2) return;
     this.#overflowed = false;
     this.#options.onRoom?.();
+  }
+
+  #processing(): readonly Item[] {
+    return [...this.#items.values()].filter(({ state }) => state === "processing");
   }
 
   #depths(): ReadonlyMap<number, number> {
@@ -318,19 +347,24 @@ export interface QueuedKey {
 }
 
 const noOptions: AddOptions = {};
+const minSweep = 1024;
 
 interface Item {
   readonly key: string;
-  priority: number;
-  readyAtMs: number;
+  readonly priority: number;
+  readonly readyAtMs: number;
   readonly addedAtMs: number;
   readonly sequence: number;
-  /** A husk has been taken or replaced, and only waits to be skipped. */
-  state: "ready" | "delayed" | "blocked" | "husk";
+  /** A husk was replaced, and only waits to be skipped. */
+  state: "ready" | "delayed" | "processing" | "husk";
+  startedAtMs: number;
+  /** Added while it is being processed. */
+  again: Again | undefined;
 }
-interface Processing {
-  readonly startedAtMs: number;
+interface Again {
   readonly priority: number;
+  readonly readyAtMs: number;
+  readonly addedAtMs: number;
 }
 type Getter = (key: QueuedKey | undefined) => void;
 
