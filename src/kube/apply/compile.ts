@@ -1,4 +1,5 @@
 /** Turns a type schema into linked objects once, so that walking a value needs no look-up by name. */
+import { compareUtf8 } from "../go-text.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 import {
   type Atom,
@@ -24,7 +25,15 @@ export interface ListType {
   readonly kind: "List";
   readonly relationship: ElementRelationship | undefined;
   readonly keys: readonly string[];
+  /** The keys in the order in which they stand in a path, each with its text there. */
+  readonly orderedKeys: readonly OrderedKey[];
   readonly element: Type;
+}
+
+export interface OrderedKey {
+  readonly name: string;
+  /** `"name":` */
+  readonly text: string;
 }
 
 export interface MapType {
@@ -136,10 +145,12 @@ function lazyList(
   resolve: () => Type,
 ): ListType {
   let element: Type | undefined;
+  const orderedKeys = [...keys].sort(compareUtf8).map((name) => ({ name, text: `${JSON.stringify(name)}:` }));
   return {
     kind: "List",
     relationship,
     keys,
+    orderedKeys,
     get element() {
       element ??= resolve();
       return element;

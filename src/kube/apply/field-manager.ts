@@ -9,7 +9,7 @@ import { formatTime } from "../time.ts";
 import { capUpdateManagers } from "./cap-managers.ts";
 import { applyConflictMessage } from "./conflict.ts";
 import { excludeFields, type FieldFilter } from "./field-filter.ts";
-import { difference, has, isEmpty, type Path, setOf, union } from "./field-set.ts";
+import { difference, equalSets, has, isEmpty, type Path, setOf, union } from "./field-set.ts";
 import { isList, isMap, type JsonMap } from "./json-value.ts";
 import { changeoverManager, unchangedSinceLastApplied, withLastApplied } from "./last-applied.ts";
 import {
@@ -194,7 +194,7 @@ export function createFieldManager(options: FieldManagerOptions): FieldManager {
       const changed = outcome.value !== undefined;
       const object = outcome.value && isMap(outcome.value.value) ? outcome.value.value : before;
       const told = manager === changeoverManager ? withLastApplied(object, applied as unknown as JsonMap) : object;
-      const owners = withoutUntracked(outcome.managers, key);
+      const owners = withoutUntracked(outcome.managers, key, managed.owners.get(key));
       const times = changed ? new Map(managed.times).set(key, formatTime(now)) : managed.times;
       return { kind: "Applied", object: withManagedFields(told, writeManagedFields({ owners, times })) };
     } catch (error) {
@@ -248,13 +248,14 @@ const untracked = setOf(
   ].map((name) => [fieldElement("metadata"), fieldElement(name)]),
 );
 
-function withoutUntracked(owners: Managers, key: string): Map<string, Ownership> {
+function withoutUntracked(owners: Managers, key: string, previous?: Ownership): Map<string, Ownership> {
   const rest = new Map(owners);
   const ownership = rest.get(key);
   if (!ownership) return rest;
   const set = difference(ownership.set, untracked);
   if (isEmpty(set)) rest.delete(key);
-  else rest.set(key, { ...ownership, set });
+  // The same fields as before keep the form that they have been written in.
+  else rest.set(key, { ...ownership, set: previous && equalSets(previous.set, set) ? previous.set : set });
   return rest;
 }
 

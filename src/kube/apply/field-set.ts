@@ -162,6 +162,14 @@ function collect(set: FieldSet, prefix: Path, paths: Path[]): void {
 export function sortedChildren(set: FieldSet): readonly (readonly [PathElement, FieldSet])[] {
   if (!set.children) return [];
   const entries = [...set.children];
-  if (entries.length > 1) entries.sort(([left], [right]) => compareElements(left, right));
-  return entries;
+  return isSorted(entries) ? entries : entries.sort(([left], [right]) => compareElements(left, right));
+}
+
+function isSorted(entries: readonly (readonly [PathElement, FieldSet])[]): boolean {
+  for (let index = 1; index < entries.length; index += 1) {
+    const [left] = entries[index - 1] ?? [""];
+    const [right] = entries[index] ?? [""];
+    if (compareElements(left, right) > 0) return false;
+  }
+  return true;
 }

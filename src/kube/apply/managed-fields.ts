@@ -23,15 +23,26 @@ export interface ManagerIdentity {
 
 /** The key of a manager. An applier is the same one whatever version it applies in; an updater is not. */
 export function identityKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
-  return JSON.stringify({
-    ...(manager && { manager }),
-    ...(operation && { operation }),
-    ...(operation !== "Apply" && apiVersion && { apiVersion }),
-    ...(subresource && { subresource }),
-  });
+  const parts: string[] = [];
+  if (manager) parts.push(`"manager":${JSON.stringify(manager)}`);
+  if (operation) parts.push(`"operation":"${operation}"`);
+  if (apiVersion && operation !== "Apply") parts.push(`"apiVersion":${JSON.stringify(apiVersion)}`);
+  if (subresource) parts.push(`"subresource":${JSON.stringify(subresource)}`);
+  return `{${parts.join(",")}}`;
 }
 
-export const identityOf = (key: string): ManagerIdentity => JSON.parse(key) as ManagerIdentity;
+export function identityOf(key: string): ManagerIdentity {
+  const known = identities.get(key);
+  if (known) return known;
+  const identity = JSON.parse(key) as ManagerIdentity;
+  if (identities.size >= maxKnownIdentities) identities.clear();
+  identities.set(key, identity);
+  return identity;
+}
+
+/** A cluster has few managers, and each is met in every object that it writes. */
+const identities = new Map<string, ManagerIdentity>();
+const maxKnownIdentities = 1000;
 
 export type ReadManaged =
   | { readonly kind: "Read"; readonly managed: Managed }
@@ -53,7 +64,7 @@ export function readManagedFields(entries: unknown): ReadManaged {
     if (fieldsType !== "FieldsV1") {
       return malformed(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`);
     }
-    const read = readFieldsV1(fieldsV1 ?? {});
+    const read = readFieldsV1(fieldsV1 ?? emptyFields);
     if (read.kind === "Malformed") return malformed(`error decoding set: ${read.message}`);
     const key = identityKey({
       operation,
@@ -66,6 +77,8 @@ export function readManagedFields(entries: unknown): ReadManaged {
   }
   return { kind: "Read", managed: { owners, times } };
 }
+
+const emptyFields = {};
 
 const malformed = (message: string): ReadManaged => ({ kind: "Malformed", message });
 

@@ -82,7 +82,7 @@ export function compareElements(left: PathElement, right: PathElement): number {
   if (kind !== otherKind) return (ranks[kind] ?? 4) - (ranks[otherKind] ?? 4);
   switch (kind) {
     case "f":
-      return compareUtf8(left, right);
+      return compareNames(left, right);
     case "i":
       return Number(left.slice(2)) - Number(right.slice(2));
     case "v":
@@ -91,6 +91,12 @@ export function compareElements(left: PathElement, right: PathElement): number {
       return compareKeys(JSON.parse(left.slice(2)), JSON.parse(right.slice(2)));
   }
 }
+
+const surrogate = /[\ud800-\udfff]/;
+
+/** As `compareUtf8`; without surrogates the order of UTF-16 is the same one, and much faster found. */
+const compareNames = (left: string, right: string): number =>
+  surrogate.test(left) || surrogate.test(right) ? compareUtf8(left, right) : left < right ? -1 : 1;
 
 function compareKeys(left: JsonMap, right: JsonMap): number {
   const names = Object.keys(left).sort(compareUtf8);

@@ -1,7 +1,7 @@
 /** A value together with its type, and the decisions that every walk over the two shares. */
 import type { FieldType, ListType, MapType, Type } from "./compile.ts";
-import { fieldOf, isList, isMap } from "./json-value.ts";
-import { fieldElement, keyElement, type PathElement, valueElement } from "./path-element.ts";
+import { elementJson, fieldOf, isList, isMap } from "./json-value.ts";
+import { fieldElement, type PathElement, valueElement } from "./path-element.ts";
 
 export interface TypedValue {
   readonly type: Type;
@@ -55,23 +55,19 @@ export const itemElementOrLost = (list: ListType, item: unknown): PathElement =>
 function keyedItemElement(list: ListType, item: unknown): PathElement {
   if (item === null) throw new ItemWithoutIdentity("associative list with keys may not have a null element");
   if (!isMap(item)) throw new ItemWithoutIdentity("associative list with keys may not have non-map elements");
-  const key: Record<string, unknown> = {};
-  let found = false;
-  for (const name of list.keys) {
+  let text = "";
+  for (const { name, text: key } of list.orderedKeys) {
     const given = fieldOf(item, name);
     const value = given === undefined ? defaultOf(list, name) : given;
     // A key without value and default identifies another item than one that has it.
     if (value === undefined) continue;
-    key[name] = value;
-    found = true;
+    text += `${text === "" ? "" : ","}${key}${elementJson(value)}`;
   }
-  if (!found) {
-    const names = `[${list.keys.map((name) => JSON.stringify(name)).join(" ")}]`;
-    throw new ItemWithoutIdentity(
-      `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`,
-    );
-  }
-  return keyElement(key);
+  if (text !== "") return `k:{${text}}`;
+  const names = list.keys.map((name) => JSON.stringify(name)).join(" ");
+  throw new ItemWithoutIdentity(
+    `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+  );
 }
 
 function defaultOf(list: ListType, name: string): unknown {

@@ -1,10 +1,10 @@
 /** Checks that a value fits its type, in the words that the real server answers with. */
 import { goNumber, goQuote } from "../go-text.ts";
 import type { ListType, MapType, Type } from "./compile.ts";
-import { isList, isMap } from "./json-value.ts";
-import { displayElement, displayPath, indexElement, type PathElement } from "./path-element.ts";
+import { isList, isMap, type JsonMap } from "./json-value.ts";
+import { displayElement, indexElement, type PathElement } from "./path-element.ts";
 import type { Scalar } from "./type-schema.ts";
-import { fieldElementOf, ItemWithoutIdentity, itemElement, shapeOf, type TypedValue } from "./typed-value.ts";
+import { fieldElementOf, ItemWithoutIdentity, itemElement, type TypedValue } from "./typed-value.ts";
 
 export interface TypeError {
   /** `.spec.containers[name="a"].image`, empty for the whole value. */
@@ -14,9 +14,9 @@ export interface TypeError {
 
 /** `duplicates` lets associative lists repeat a key, as stored objects may. */
 export function validateTyped(typed: TypedValue, duplicates: "allowed" | "refused"): readonly TypeError[] {
-  const errors: TypeError[] = [];
-  walk(typed.type, typed.value, [], { errors, duplicates });
-  return errors;
+  const at: Walk = { errors: [], duplicates };
+  walk(typed.type, typed.value, at);
+  return at.errors;
 }
 
 export function typeErrorText(errors: readonly TypeError[]): string {
@@ -24,71 +24,82 @@ export function typeErrorText(errors: readonly TypeError[]): string {
   return texts.length === 1 ? (texts[0] ?? "") : ["errors:", ...texts.map((text) => `  ${text}`)].join("\n");
 }
 
+/** Paths are put together on the way back up, so that a valid value costs none. */
 interface Walk {
   readonly errors: TypeError[];
   readonly duplicates: "allowed" | "refused";
 }
 
-function report(at: Walk, path: readonly PathElement[], message: string): void {
-  at.errors.push({ path: displayPath(path), message });
-}
-
-function walk(type: Type, value: unknown, path: PathElement[], at: Walk): void {
-  const objection = objectionTo(type, value);
-  if (objection !== undefined) {
-    report(at, path, objection);
-    return;
-  }
-  const shape = shapeOf(type, value);
-  if (shape.kind === "Map" && isMap(value)) walkMap(shape, value, path, at);
-  if (shape.kind === "List" && isList(value)) walkList(shape, value, path, at);
-}
-
-function objectionTo(type: Type, value: unknown): string | undefined {
-  if (type.fault !== undefined) return type.fault;
-  if (value === null || value === undefined) return undefined;
-  switch (shapeOf(type, value).kind) {
-    case "Map":
-      return isMap(value) ? undefined : `expected map, got ${goValue(value)}`;
-    case "List":
-      return isList(value) ? undefined : `expected list, got ${goValue(value)}`;
-    case "Scalar":
-      return type.scalar && scalarObjection(type.scalar, value);
-    case "None":
-      return undefined;
+function walk(type: Type, value: unknown, at: Walk): void {
+  if (type.fault !== undefined) report(at, type.fault);
+  else if (value === null || value === undefined) return;
+  else if (isList(value)) {
+    if (type.list) walkList(type.list, value, at);
+    else reportMisfit(type, value, at);
+  } else if (typeof value === "object") {
+    if (type.map) walkMap(type.map, value as JsonMap, at);
+    else reportMisfit(type, value, at);
+  } else {
+    const objection = type.scalar ? scalarObjection(type.scalar, value) : misfit(type, value);
+    if (objection !== undefined) report(at, objection);
   }
 }
 
-function walkMap(map: MapType, value: Readonly<Record<string, unknown>>, path: PathElement[], at: Walk): void {
+function report(at: Walk, message: string): void {
+  at.errors.push({ path: "", message });
+}
+
+function reportMisfit(type: Type, value: unknown, at: Walk): void {
+  report(at, misfit(type, value) ?? "does not fit its type");
+}
+
+/** What a type that does not allow the shape of the value would have expected. */
+function misfit(type: Type, value: unknown): string | undefined {
+  if (type.map) return `expected map, got ${goValue(value)}`;
+  return type.scalar ? scalarObjection(type.scalar, value) : `expected list, got ${goValue(value)}`;
+}
+
+/** Puts the element before the paths of the errors that were found below it. */
+function locate(at: Walk, from: number, element: PathElement): void {
+  const prefix = displayElement(element);
+  for (let index = from; index < at.errors.length; index += 1) {
+    const error = at.errors[index];
+    if (error) at.errors[index] = { path: prefix + error.path, message: error.message };
+  }
+}
+
+function walkMap(map: MapType, value: JsonMap, at: Walk): void {
   for (const name of Object.keys(value)) {
     const field = map.fields.get(name);
     const type = field ? field.type : map.element;
-    path.push(fieldElementOf(field, name));
-    if (type) walk(type, value[name], path, at);
-    else report(at, path, "field not declared in schema");
-    path.pop();
+    const found = at.errors.length;
+    if (type) walk(type, value[name], at);
+    else report(at, "field not declared in schema");
+    if (at.errors.length > found) locate(at, found, fieldElementOf(field, name));
   }
 }
 
-function walkList(list: ListType, value: readonly unknown[], path: PathElement[], at: Walk): void {
+function walkList(list: ListType, value: readonly unknown[], at: Walk): void {
   const seen = list.relationship === "atomic" ? undefined : new Set<PathElement>();
   for (let index = 0; index < value.length; index += 1) {
-    let element = "";
+    let element: PathElement | undefined;
     try {
-      element = seen ? itemElement(list, value[index]) : indexElement(index);
+      element = seen && itemElement(list, value[index]);
     } catch (error) {
       if (!(error instanceof ItemWithoutIdentity)) throw error;
       // Without its identity there is no path under which the item's other faults could be told.
-      report(at, path, `element ${index}: ${error.message}`);
+      report(at, `element ${index}: ${error.message}`);
       return;
     }
-    if (seen?.has(element) && at.duplicates === "refused") {
-      report(at, path, `duplicate entries for key ${displayElement(element)}`);
+    if (element !== undefined && seen) {
+      if (seen.has(element) && at.duplicates === "refused") {
+        report(at, `duplicate entries for key ${displayElement(element)}`);
+      }
+      seen.add(element);
     }
-    seen?.add(element);
-    path.push(element);
-    walk(list.element, value[index], path, at);
-    path.pop();
+    const found = at.errors.length;
+    walk(list.element, value[index], at);
+    if (at.errors.length > found) locate(at, found, element ?? indexElement(index));
   }
 }
 
