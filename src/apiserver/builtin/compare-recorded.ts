@@ -1,5 +1,5 @@
 // For tests: runs an object through our strategies and brings it and the real server's answer into one comparable form.
-import type { RecordedTable } from "../../../scripts/generate-builtin/record.ts";
+import type { RecordedCreate, RecordedTable, RecordedUpdate } from "../../../scripts/generate-builtin/record.ts";
 import { formatFieldErrors } from "../../kube/field-error.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { admitNew } from "./admission.ts";
@@ -17,7 +17,7 @@ export interface Compared {
 const uid = "00000000-0000-4000-8000-000000000000";
 const creationTimestamp = "2026-01-01T00:00:00Z";
 
-export function compareCreate(given: Json, status: number, answer: Json): Compared {
+export function compareCreate({ given, status, answer, warnings }: RecordedCreate): Compared {
   const resource = resourceOf(given);
   const shaped = decodeBuiltin(String(given["apiVersion"]), String(given["kind"]), given);
   if (shaped?.kind !== "Shaped") return { ours: shaped?.message, theirs: answer["message"] };
@@ -38,10 +38,13 @@ export function compareCreate(given: Json, status: number, answer: Json): Compar
     return { ours: refusal(resource, object, errors), theirs };
   }
   const seen = throughStorage(resource, object);
-  return { ours: comparable(seen), theirs: comparable(answer) };
+  return {
+    ours: { object: comparable(seen), warnings: resource.strategy.warnings?.(object) ?? [] },
+    theirs: { object: comparable(answer), warnings },
+  };
 }
 
-export function compareUpdate(created: Json, given: Json, status: number, answer: Json): Compared {
+export function compareUpdate({ created, given, status, answer }: RecordedUpdate): Compared {
   const resource = resourceOf(created);
   const old = created as unknown as KubeObject;
   const shaped = decodeBuiltin(String(given["apiVersion"]), String(given["kind"]), given);

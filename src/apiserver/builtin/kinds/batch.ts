@@ -4,6 +4,7 @@ import { ageColumn, ageOf, column, nameColumn } from "../columns.ts";
 import { child, type Draft, descend, ensure, fill, fillEmpty, items, numeral, text } from "../draft.ts";
 import { humanDuration } from "../human-duration.ts";
 import { validateCronJob, validateCronJobUpdate, validateJob, validateJobUpdate } from "../validation/batch.ts";
+import { workloadWarnings } from "../warnings.ts";
 import { containerColumns, selectorColumn } from "./template-columns.ts";
 
 /** Job and CronJob. */
@@ -12,6 +13,7 @@ const maxInt32 = 2 ** 31 - 1;
 
 export const job: Behaviour = {
   validate: validateJob,
+  warnings: workloadWarnings("spec", "template"),
   updateSkipsValidate: true,
   validateUpdate: validateJobUpdate,
   generationPaths: ["spec"],
@@ -41,6 +43,7 @@ export const job: Behaviour = {
 
 export const cronJob: Behaviour = {
   validate: validateCronJob,
+  warnings: workloadWarnings("spec", "jobTemplate", "spec", "template"),
   updateSkipsValidate: true,
   validateUpdate: validateCronJobUpdate,
   generationPaths: ["spec"],

@@ -12,6 +12,7 @@ import {
   validateSecret,
   validateSecretUpdate,
 } from "../validation/core.ts";
+import { claimWarnings, nodeWarnings, secretWarnings, serviceAccountWarnings } from "../warnings.ts";
 
 /** Namespace, ConfigMap, Secret, ServiceAccount, PersistentVolumeClaim and Node. */
 
@@ -55,6 +56,7 @@ export const configMap: Behaviour = {
 
 export const secret: Behaviour = {
   validate: validateSecret,
+  warnings: secretWarnings,
   updateSkipsValidate: true,
   validateUpdate: validateSecretUpdate,
   selectableFields: ["type"],
@@ -79,6 +81,7 @@ export const secret: Behaviour = {
 };
 
 export const serviceAccount: Behaviour = {
+  warnings: serviceAccountWarnings,
   prepareCreate: keepSecretNames,
   prepareUpdate: keepSecretNames,
   columns: [nameColumn, ageColumn],
@@ -91,6 +94,7 @@ function keepSecretNames(draft: Draft): void {
 
 export const persistentVolumeClaim: Behaviour = {
   validate: validateClaim,
+  warnings: claimWarnings,
   validateUpdate: validateClaimUpdate,
   selectableFields: ["name"],
   fieldValues: { name: (object) => text(child(object, "metadata"), "name") },
@@ -150,6 +154,7 @@ const accessModes = (modes: readonly string[]): string =>
 
 export const node: Behaviour = {
   validate: validateNode,
+  warnings: nodeWarnings,
   selectableFields: ["spec.unschedulable"],
   fieldValues: { "spec.unschedulable": (object) => String(child(object, "spec")?.["unschedulable"] === true) },
   keepsStatusOnCreate: true,

@@ -12,12 +12,14 @@ import {
   validateNetworkPolicy,
 } from "../validation/network.ts";
 import { validateService, validateServiceUpdate } from "../validation/service.ts";
+import { endpointsWarnings, ingressWarnings, serviceWarnings } from "../warnings.ts";
 
 /** Service, Endpoints, EndpointSlice, NetworkPolicy and Ingress. */
 
 export const service: Behaviour = {
   name: labelName,
   validate: validateService,
+  warnings: serviceWarnings,
   validateUpdate: validateServiceUpdate,
   prepareCreate(draft) {
     fillPluralAddress(child(draft, "spec") ?? {});
@@ -102,6 +104,7 @@ const shorten = (list: readonly string[], whenEmpty: string): string => {
 
 export const endpoints: Behaviour = {
   validate: validateEndpoints,
+  warnings: endpointsWarnings,
   allowCreateOnUpdate: true,
   columns: [nameColumn, column("Endpoints", endpointsText), ageColumn],
 };
@@ -162,6 +165,7 @@ export const networkPolicy: Behaviour = {
 
 export const ingress: Behaviour = {
   validate: validateIngress,
+  warnings: ingressWarnings,
   generationPaths: ["spec"],
   columns: [
     nameColumn,

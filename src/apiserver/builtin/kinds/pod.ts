@@ -4,10 +4,12 @@ import { qosClass } from "../qos.ts";
 import { podOnlyDefaults } from "../type-defaults.ts";
 import { validateNewPod } from "../validation/pod-spec.ts";
 import { validatePodUpdate } from "../validation/pod-update.ts";
+import { podWarnings } from "../warnings.ts";
 import { podColumns } from "./pod-columns.ts";
 
 export const pod: Behaviour = {
   validate: validateNewPod,
+  warnings: podWarnings,
   updateSkipsValidate: true,
   validateUpdate: validatePodUpdate,
   generationPaths: ["spec"],

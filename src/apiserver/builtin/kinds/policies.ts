@@ -18,6 +18,7 @@ import {
   validateStorageClass,
   validateStorageClassUpdate,
 } from "../validation/policies.ts";
+import { storageClassWarnings } from "../warnings.ts";
 
 /** Lease, RBAC, PodDisruptionBudget, PriorityClass, StorageClass and admission. */
 
@@ -110,6 +111,7 @@ export const priorityClass: Behaviour = {
 
 export const storageClass: Behaviour = {
   validate: validateStorageClass,
+  warnings: storageClassWarnings,
   validateUpdate: validateStorageClassUpdate,
   fill(draft) {
     fill(draft, "reclaimPolicy", "Delete");

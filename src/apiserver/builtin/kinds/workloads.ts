@@ -14,6 +14,7 @@ import {
   validateStatefulSet,
   validateStatefulSetUpdate,
 } from "../validation/workloads.ts";
+import { statefulSetWarnings, workloadWarnings } from "../warnings.ts";
 import { containerColumns, selectorColumn } from "./template-columns.ts";
 
 /** Deployment, ReplicaSet, StatefulSet, DaemonSet and ControllerRevision. */
@@ -31,6 +32,7 @@ const count =
 
 export const deployment: Behaviour = {
   validate: validateDeployment,
+  warnings: workloadWarnings("spec", "template"),
   validateUpdate: selectorIsFixed,
   scale,
   // Annotations are copied to replica sets, so that a change of them is news too.
@@ -65,6 +67,7 @@ export const deployment: Behaviour = {
 
 export const replicaSet: Behaviour = {
   validate: validateReplicaSet,
+  warnings: workloadWarnings("spec", "template"),
   validateUpdate: selectorIsFixed,
   scale,
   generationPaths: ["spec"],
@@ -87,6 +90,7 @@ export const replicaSet: Behaviour = {
 export const statefulSet: Behaviour = {
   name: labelName,
   validate: validateStatefulSet,
+  warnings: statefulSetWarnings,
   updateSkipsValidate: true,
   validateUpdate: validateStatefulSetUpdate,
   scale,
@@ -129,6 +133,7 @@ const templateGenerationOf = (object: Draft): number =>
 
 export const daemonSet: Behaviour = {
   validate: validateDaemonSet,
+  warnings: workloadWarnings("spec", "template"),
   validateUpdate: selectorIsFixed,
   generationPaths: ["spec"],
   prepareCreate(draft) {
