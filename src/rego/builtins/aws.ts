@@ -3,7 +3,7 @@ import { createHash, createHmac } from "node:crypto";
 import { BuiltinFault } from "../evaluate/errors.ts";
 import { formatValue } from "../values/format.ts";
 import { toJsonText } from "../values/json.ts";
-import { integerOf } from "../values/number.ts";
+import { integerOf, numberText } from "../values/number.ts";
 import { RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { bytesFromString } from "./bytes.ts";
 import { parseUrl, UrlFault } from "./go-url.ts";
@@ -19,7 +19,9 @@ function signRequest(args: Args): Value {
   const config = objectAt(args, 1);
   requireKeys(config, requiredConfig, 1, "AWS config");
   requireStrings(config, requiredConfig, 1, "AWS config");
-  const timestamp = integerOf(numberAt(args, 2));
+  const time = numberAt(args, 2);
+  // Only a plain integer counts: `1e9` is not one, although it has no fraction.
+  const timestamp = /^-?\d+$/.test(numberText(time)) ? integerOf(time) : undefined;
   if (timestamp === undefined || timestamp !== BigInt.asIntN(64, timestamp)) {
     throw operandFault(2, "could not convert time_ns value into a unix timestamp");
   }

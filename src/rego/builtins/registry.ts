@@ -4,6 +4,7 @@ import { collectionBuiltins, walk } from "./collections.ts";
 import { cryptoBuiltins } from "./crypto.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
+import { graphqlBuiltins } from "./graphql/builtins.ts";
 import { identifierBuiltins } from "./identifiers.ts";
 import { jsonEditBuiltins } from "./json-edit.ts";
 import { jwtBuiltins } from "./jwt.ts";
@@ -38,6 +39,7 @@ const families: readonly Builtins[] = [
   jwtBuiltins,
   awsBuiltins,
   languageBuiltins,
+  graphqlBuiltins,
 ];
 
 export const builtins: ReadonlyMap<string, Builtin> = new Map(families.flatMap((family) => Object.entries(family)));
