@@ -148,12 +148,11 @@ export interface SchemaDocument {
 export class GraphqlFault extends Error {
   readonly reason: string;
 
-  constructor(reason: string, position: Position | undefined, prefix = "") {
-    const text = reason.replace(/\.$/, "");
+  constructor(reason: string, position: Position | undefined) {
     super(
       position === undefined
         ? `GraphQL parse error: input: ${reason}`
-        : `${prefix}${text} in GraphQL string at location ${position.line}:${position.column}`,
+        : `${reason} in GraphQL string at location ${position.line}:${position.column}`,
     );
     this.reason = reason;
   }

@@ -50,14 +50,18 @@ export function lexGraphql(source: string): readonly Token[] {
       push(/[.eE]/.test(text) ? "Float" : "Int", text, start);
     } else if (text === '"""') {
       const close = blockEnd(source, position);
-      if (close === -1) return invalid("Unterminated string.", start);
-      push("BlockString", dedent(source.slice(position, close).replaceAll('\\"""', '"""')), start);
+      if (close === -1) {
+        countLines(source.slice(position).replaceAll("\r", "\n"), position);
+        return invalid("Unterminated string.", source.length);
+      }
+      push("BlockString", dedent(source.slice(position, close).replaceAll('\\"""', '"""')), position);
       countLines(source.slice(position, close), position);
       position = close + 3;
     } else if (first === '"') {
       const { value, end } = readString(source, position);
-      if (value === undefined) return invalid("Unterminated string.", start);
-      push("String", value, start);
+      if (value === undefined) return invalid("Unterminated string.", end);
+      // The place of a string is that of its first character, not of its quote.
+      push("String", value, position);
       position = end;
     } else push(text, "", start);
   }
@@ -102,7 +106,7 @@ function readString(source: string, from: number): { readonly value: string | un
   let value = "";
   for (let at = from; at < source.length; at++) {
     const char = source[at] ?? "";
-    if (char === "\n" || char === "\r") break;
+    if (char === "\n" || char === "\r") return { value: undefined, end: at };
     if (char === '"') return { value, end: at + 1 };
     if (char !== "\\") {
       value += char;

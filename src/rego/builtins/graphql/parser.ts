@@ -39,6 +39,8 @@ class GraphqlParser {
   readonly #tokens: readonly Token[];
   #position = 0;
   #depth = 0;
+  /** The comments before the brace that closed the last list. */
+  #endComment: CommentGroup | undefined;
 
   constructor(source: string) {
     this.#tokens = lexGraphql(source);
@@ -166,6 +168,7 @@ class GraphqlParser {
     this.#next();
     const items: T[] = [];
     while (!this.#is(end)) items.push(this.#nested(read));
+    this.#endComment = this.#comment();
     if (items.length === 0) {
       throw new GraphqlFault(`expected at least one definition, found ${this.#peek().kind}`, this.#here());
     }
@@ -184,7 +187,8 @@ class GraphqlParser {
     const position = this.#here();
     const comment = this.#comment();
     const base = { position, ...(comment && { Comment: comment }) };
-    if (this.#is("{")) return { ...base, Operation: "query", Name: "", SelectionSet: this.#selectionSet() };
+    // OPA drops the comment of a query without a name.
+    if (this.#is("{")) return { position, Operation: "query", Name: "", SelectionSet: this.#selectionSet() };
     const operation = this.#operationType();
     const name = this.#is("Name") ? this.#next().value : "";
     const variables = this.#variables();
@@ -332,7 +336,7 @@ class GraphqlParser {
       case "$":
         if (isConstant) throw this.#unexpected();
         this.#next();
-        return { ...make(0, this.#name()), ...withComment };
+        return make(0, this.#name());
       case "Int":
       case "Float":
       case "String":
@@ -374,10 +378,13 @@ class GraphqlParser {
     };
     if (word === "type" || (word === "interface" && !isExtension)) definition.Interfaces = this.#interfaces();
     definition.Directives = this.#directives(word !== "input" || !isExtension);
+    this.#endComment = undefined;
     if (word === "type" || word === "interface") definition.Fields = this.#some("{", "}", () => this.#field(true));
     else if (word === "input") definition.Fields = this.#some("{", "}", () => this.#field(false));
     else if (word === "enum") definition.EnumValues = this.#some("{", "}", () => this.#enumValue());
     else if (word === "union") definition.Types = this.#unionTypes();
+    const isBraced = definition.Fields !== undefined || definition.EnumValues !== undefined;
+    if (isBraced && this.#endComment !== undefined) definition.EndOfDefinitionComment = this.#endComment;
     const { Interfaces, Directives, Fields, EnumValues, Types } = definition;
     if (isExtension && !Interfaces && !Directives && !Fields && !EnumValues && !Types) throw this.#unexpected();
     return definition;
@@ -482,12 +489,14 @@ class GraphqlParser {
       this.#expect(":");
       return { position: at, Operation: operation, Type: this.#name(), ...(comment && { Comment: comment }) };
     });
+    const end = operations === undefined ? undefined : this.#endComment;
     if (isExtension && directives === undefined && operations === undefined) throw this.#unexpected();
     return {
       position,
       Description: described.text,
       Directives: directives,
       OperationTypes: operations,
+      ...(end && { EndOfDefinitionComment: end }),
       ...comments(described.before, after),
     };
   }

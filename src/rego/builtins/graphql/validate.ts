@@ -332,7 +332,7 @@ function isSubtype(actual: TypeNode, wanted: TypeNode): boolean {
 }
 
 function fault(message: string, position: Position | undefined): GraphqlFault {
-  return new GraphqlFault(message, position);
+  return new GraphqlFault(position === undefined ? message : message.replace(/\.$/, ""), position);
 }
 
 function unique<T extends { readonly Name: string; readonly position?: Position }>(
