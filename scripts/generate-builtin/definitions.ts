@@ -1,4 +1,7 @@
 // Schemas from the OpenAPI v3 documents of a running server: structure only. Descriptions stay behind; ours are elsewhere.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
 import type { RealServer } from "./real-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -39,10 +42,52 @@ export async function definitionsOf(server: RealServer, kinds: readonly string[]
     if (wanted.has(name) || !schema) continue;
     wanted.set(
       name,
-      compact(schema, (reference) => pending.push(reference)),
+      describe(
+        name,
+        compact(schema, (reference) => pending.push(reference)),
+      ),
     );
   }
-  return Object.fromEntries([...wanted].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const definitions = Object.fromEntries([...wanted].sort(([a], [b]) => (a < b ? -1 : 1)));
+  refuseIdleDescriptions(definitions);
+  return definitions;
+}
+
+type Descriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const descriptions: Descriptions = parse(readFileSync(join(import.meta.dirname, "descriptions.yaml"), "utf8"));
+
+/** Our own words for what people ask `kubectl explain` about. */
+function describe(name: string, schema: Json): Json {
+  const own = Object.entries(descriptions).find(([key]) => name.endsWith(`.${key}`))?.[1] ?? {};
+  const isObject = "metadata" in ((schema["properties"] as Json | undefined) ?? {});
+  const general = descriptions["*"] ?? {};
+  const properties = schema["properties"] as Readonly<Record<string, Json>> | undefined;
+  return {
+    ...(own["_"] !== undefined && { description: own["_"] }),
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([field, member]) => {
+          const text =
+            own[field] ??
+            (isObject || field.startsWith("match") || field === "conditions" ? general[field] : undefined);
+          return [field, text === undefined ? member : { description: text, ...member }];
+        }),
+      ),
+    }),
+  };
+}
+
+/** A description of something that is not there is a mistake in its name. */
+function refuseIdleDescriptions(definitions: Readonly<Record<string, Json>>): void {
+  for (const [key, texts] of Object.entries(descriptions)) {
+    if (key === "*") continue;
+    const found = Object.entries(definitions).find(([name]) => name.endsWith(`.${key}`))?.[1];
+    const fields = Object.keys((found?.["properties"] as Json | undefined) ?? {});
+    const idle = Object.keys(texts).filter((field) => field !== "_" && !fields.includes(field));
+    if (!found || idle.length > 0) throw new Error(`descriptions.yaml: ${key} ${idle.join(", ")} is not there`);
+  }
 }
 
 function rootsOf(schemas: Readonly<Record<string, Json>>, kinds: readonly string[]): readonly string[] {
