@@ -60,7 +60,7 @@ export function manualEnv(options: ManualEnvOptions = {}): ManualEnv {
   };
 }
 
-const defaultStart = new Date("2026-01-01T00:00:00Z");
+const defaultStart = new Date(Date.UTC(2026, 0, 1));
 const maxTimersAtOnce = 100_000;
 
 /** One turn of the event loop ends only when the queue of ready promises is empty. */
