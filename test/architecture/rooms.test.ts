@@ -10,8 +10,8 @@ const rows: readonly (readonly string[])[] = [
   ["solver"],
   ["api", "client", "apiserver", "audit"],
   ["runtime", "localnode"],
-  ["controllers", "registry"],
-  ["testing", "dashboard", "control-plane.ts"],
+  ["controllers", "registry", "dashboard"],
+  ["testing", "control-plane.ts"],
   ["cli", "index.ts"],
 ];
 

@@ -1,0 +1,38 @@
+import type { Problem } from "./problem.ts";
+
+/** Splits a problem into parts that have nothing to do with each other; their answers together are the whole answer. */
+export function componentsOf(problem: Problem): readonly Problem[] {
+  const parent = new Map(problem.variables.map(({ name }) => [name, name]));
+  const rootOf = (name: string): string => {
+    let root = name;
+    while (parent.get(root) !== root) root = parent.get(root) ?? root;
+    let at = name;
+    while (at !== root) {
+      const next = parent.get(at) ?? root;
+      parent.set(at, root);
+      at = next;
+    }
+    return root;
+  };
+  for (const { left, right } of problem.relations) parent.set(rootOf(left), rootOf(right));
+
+  const parts = new Map<string, Part>();
+  const partOf = (name: string): Part => {
+    const root = rootOf(name);
+    const known = parts.get(root) ?? { variables: [], limits: [], relations: [], order: [] };
+    parts.set(root, known);
+    return known;
+  };
+  for (const variable of problem.variables) partOf(variable.name).variables.push(variable);
+  for (const limit of problem.limits) partOf(limit.variable).limits.push(limit);
+  for (const relation of problem.relations) partOf(relation.left).relations.push(relation);
+  for (const name of problem.order) partOf(name).order.push(name);
+  return [...parts.values()];
+}
+
+interface Part extends Problem {
+  readonly variables: Problem["variables"][number][];
+  readonly limits: Problem["limits"][number][];
+  readonly relations: Problem["relations"][number][];
+  readonly order: string[];
+}

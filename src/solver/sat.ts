@@ -1,0 +1,61 @@
+import { Cadical } from "cadical-wasm";
+import { type Env, sleep } from "../env/env.ts";
+
+/**
+ * The only file that knows the SAT solver. Literals are non-zero integers, negative for "not". Work is done in slices, so
+ * that the event loop is never held for long, and stops at the deadline or when the signal says so.
+ */
+export interface Sat {
+  newVariable(): number;
+  addClause(literals: readonly number[]): void;
+  solve(assumptions: readonly number[]): Promise<Verdict>;
+  /** After "satisfiable". */
+  isTrue(literal: number): boolean;
+  /** After "unsatisfiable": assumptions that already cannot hold together. */
+  core(): readonly number[];
+  /** Lets others run if this has been going on for a slice. */
+  pause(): Promise<void>;
+  dispose(): void;
+}
+
+export type Verdict = "satisfiable" | "unsatisfiable" | "out of time";
+
+export interface SatLimits {
+  readonly env: Env;
+  /** On `env.monotonicMs()`. */
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** How long the event loop may be held at a time. */
+export const sliceMs = 20;
+
+export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, signal }: SatLimits): Promise<Sat> {
+  const solver = await Cadical.create({ quiet: true });
+  let variables = 0;
+  let sliceEndMs = env.monotonicMs() + sliceMs;
+  solver.setTerminate(() => env.monotonicMs() >= sliceEndMs);
+  const nextSlice = async (): Promise<void> => {
+    await sleep(env, 0, signal);
+    sliceEndMs = env.monotonicMs() + sliceMs;
+  };
+  return {
+    newVariable: () => ++variables,
+    addClause: (literals) => solver.addClause(literals),
+    async solve(assumptions) {
+      while (true) {
+        signal?.throwIfAborted();
+        if (env.monotonicMs() >= deadlineMs) return "out of time";
+        const status = solver.solve({ assumptions });
+        if (status !== "unknown") return status;
+        await nextSlice();
+      }
+    },
+    isTrue: (literal) => solver.value(literal),
+    core: () => solver.failedAssumptions(),
+    async pause() {
+      if (env.monotonicMs() >= sliceEndMs) await nextSlice();
+    },
+    dispose: () => solver.dispose(),
+  };
+}

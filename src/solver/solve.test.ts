@@ -1,0 +1,280 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Env } from "../env/env.ts";
+import { systemEnv } from "../env/system.ts";
+import { whyNotNewer } from "./explain.ts";
+import { type Assignment, isConsistent, type Problem, type Variable } from "./problem.ts";
+import { sliceMs } from "./sat.ts";
+import { solve } from "./solve.ts";
+
+const env = systemEnv;
+
+test("nothing related: everything is at its newest allowed value", async () => {
+  const problem: Problem = {
+    variables: [
+      { name: "a", size: 3 },
+      { name: "b", size: 2 },
+    ],
+    limits: [{ source: "pin", variable: "a", allowed: [0, 1] }],
+    relations: [],
+    order: ["a", "b"],
+  };
+  assert.deepEqual(await solved(problem), { a: 1, b: 1 });
+});
+
+test("a joint optimum that choosing one by one would miss", async () => {
+  // The newest server suits each plugin on its own, but then no version of the second fits the first's.
+  const problem: Problem = {
+    variables: [
+      { name: "server", size: 2 },
+      { name: "p", size: 2 },
+      { name: "q", size: 2 },
+    ],
+    limits: [],
+    relations: [
+      { source: "p on server", left: "server", right: "p", allowed: [[0, 1], [1]] },
+      { source: "q on server", left: "server", right: "q", allowed: [[0, 1], [1]] },
+      { source: "p with q", left: "p", right: "q", allowed: [[0, 1], [0]] },
+    ],
+    order: ["server", "p", "q"],
+  };
+  assert.deepEqual(await solved(problem), { server: 0, p: 1, q: 0 });
+  const explanation = await whyNotNewer(
+    problem,
+    new Map([
+      ["server", 0],
+      ["p", 1],
+      ["q", 0],
+    ]),
+    "server",
+    { env },
+  );
+  assert.deepEqual(explanation, {
+    kind: "Forbidden",
+    obstacles: ["p on server", "p with q", "q on server"].map((source) => ({ kind: "Source", source })),
+  });
+});
+
+test("what cannot be satisfied names a smallest set of sources", async () => {
+  const problem: Problem = {
+    variables: [
+      { name: "a", size: 3 },
+      { name: "b", size: 3 },
+    ],
+    limits: [
+      { source: "pin a", variable: "a", allowed: [2] },
+      { source: "pin b", variable: "b", allowed: [0] },
+      { source: "harmless", variable: "b", allowed: [0, 1, 2] },
+    ],
+    relations: [{ source: "a needs b", left: "a", right: "b", allowed: [[0], [0, 1], [1, 2]] }],
+    order: ["a", "b"],
+  };
+  assert.deepEqual(await solve(problem, { env }), { kind: "Impossible", conflict: ["a needs b", "pin a", "pin b"] });
+});
+
+test("a variable outside the order keeps its value if it can", async () => {
+  const problem: Problem = {
+    variables: [
+      { name: "a", size: 2 },
+      { name: "b", size: 4, current: 1 },
+    ],
+    limits: [],
+    relations: [{ source: "r", left: "a", right: "b", allowed: [[0], [1, 2, 3]] }],
+    order: ["a"],
+  };
+  assert.deepEqual(await solved(problem), { a: 1, b: 1 });
+});
+
+test("without time there is no answer, and it says so", async () => {
+  const problem = pigeons(9);
+  assert.deepEqual(await solve(problem, { env, timeLimitMs: 0 }), { kind: "OutOfTime" });
+});
+
+test("an aborted search stops", async () => {
+  const stop = new AbortController();
+  stop.abort(new Error("enough"));
+  await assert.rejects(solve(pigeons(9), { env, signal: stop.signal }), /enough/);
+});
+
+test("a long search gives way to others after every slice, and stops at its time limit", async () => {
+  let nowMs = 0;
+  let pauses = 0;
+  const slow: Env = {
+    ...systemEnv,
+    monotonicMs: () => (nowMs += 0.1),
+    setTimer: (_, callback) => {
+      pauses++;
+      setImmediate(callback);
+      return () => undefined;
+    },
+  };
+  assert.deepEqual(await solve(pigeons(14), { env: slow, timeLimitMs: 200 }), { kind: "OutOfTime" });
+  assert.ok(
+    pauses >= 200 / sliceMs - 2 && pauses <= 200 / sliceMs + 2,
+    `${pauses} pauses in 200 ms of slices of ${sliceMs} ms`,
+  );
+});
+
+const anyProblem = fc
+  .record({
+    sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 }),
+    chance: fc.infiniteStream(fc.nat(99)),
+  })
+  .map(({ sizes, chance }): Problem => {
+    const roll = (): number => chance.next().value as number;
+    const variables: Variable[] = sizes.map((size, index) => ({ name: `v${index}`, size, current: roll() % size }));
+    const some = (size: number, percent: number): number[] =>
+      Array.from({ length: size }, (_, value) => value).filter(() => roll() < percent);
+    const limits = variables
+      .filter(() => roll() < 30)
+      .map(({ name, size }, index) => ({ source: `limit ${index}`, variable: name, allowed: some(size, 70) }));
+    const relations = variables.flatMap((left, i) =>
+      variables.slice(i + 1).flatMap((right, j) =>
+        roll() < 60
+          ? [
+              {
+                source: `relation ${i} ${i + 1 + j}`,
+                left: left.name,
+                right: right.name,
+                allowed: Array.from({ length: left.size }, () => some(right.size, 65)),
+              },
+            ]
+          : [],
+      ),
+    );
+    const order = variables.filter(() => roll() < 85).map(({ name }) => name);
+    return { variables, limits, relations, order: roll() < 50 ? order : order.reverse() };
+  });
+
+test("random problems: the answer is the optimum that trying everything finds, or there is none", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyProblem, async (problem) => {
+      const expected = bruteForce(problem);
+      const answer = await solve(problem, { env });
+      if (!expected) {
+        assert.equal(answer.kind, "Impossible");
+        return;
+      }
+      assert.ok(answer.kind === "Solved" && answer.proven);
+      assert.ok(isConsistent(problem, answer.assignment));
+      assert.deepEqual(
+        problem.order.map((name) => answer.assignment.get(name)),
+        problem.order.map((name) => expected.get(name)),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("random problems: an explanation forbids the newer value, and without any part of it the value is possible", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyProblem, async (problem) => {
+      const answer = await solve(problem, { env });
+      if (answer.kind !== "Solved") return;
+      for (const name of problem.order) {
+        const explanation = await whyNotNewer(problem, answer.assignment, name, { env });
+        const value: number = answer.assignment.get(name) ?? 0;
+        if (explanation.kind === "Newest") {
+          assert.equal(value, (problem.variables.find((variable) => variable.name === name)?.size ?? 0) - 1);
+          continue;
+        }
+        assert.ok(explanation.kind === "Forbidden");
+        const { obstacles } = explanation;
+        assert.ok(!possible(problem, name, value + 1, obstacles), "the obstacles forbid it");
+        for (const left of obstacles) {
+          assert.ok(
+            possible(
+              problem,
+              name,
+              value + 1,
+              obstacles.filter((other) => other !== left),
+            ),
+            "each obstacle is needed",
+          );
+        }
+      }
+    }),
+    { numRuns: 120 },
+  );
+});
+
+test("random problems: conflicts are minimal", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyProblem, async (problem) => {
+      const answer = await solve(problem, { env });
+      if (answer.kind !== "Impossible") return;
+      const only = (sources: readonly string[]): Problem => ({
+        ...problem,
+        limits: problem.limits.filter(({ source }) => sources.includes(source)),
+        relations: problem.relations.filter(({ source }) => sources.includes(source)),
+      });
+      assert.equal(bruteForce(only(answer.conflict)), undefined);
+      for (const source of answer.conflict)
+        assert.ok(bruteForce(only(answer.conflict.filter((other) => other !== source))));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+async function solved(problem: Problem): Promise<Record<string, number>> {
+  const answer = await solve(problem, { env });
+  assert.ok(answer.kind === "Solved" && answer.proven);
+  return Object.fromEntries(answer.assignment);
+}
+
+function* everything(variables: readonly Variable[]): Generator<Assignment> {
+  const [first, ...rest] = variables;
+  if (!first) return yield new Map();
+  for (const others of everything(rest)) {
+    for (let value = 0; value < first.size; value++) yield new Map([[first.name, value], ...others]);
+  }
+}
+
+function bruteForce(problem: Problem): Assignment | undefined {
+  let best: Assignment | undefined;
+  const score = (assignment: Assignment): number[] => problem.order.map((name) => assignment.get(name) ?? 0);
+  for (const assignment of everything(problem.variables)) {
+    if (!isConsistent(problem, assignment)) continue;
+    if (!best || isBetter(score(assignment), score(best))) best = assignment;
+  }
+  return best;
+}
+
+function isBetter(a: readonly number[], b: readonly number[]): boolean {
+  const index = a.findIndex((value, position) => value !== b[position]);
+  return index >= 0 && (a[index] ?? 0) > (b[index] ?? 0);
+}
+
+type Obstacles = Extract<Awaited<ReturnType<typeof whyNotNewer>>, { kind: "Forbidden" }>["obstacles"];
+
+function possible(problem: Problem, name: string, value: number, obstacles: Obstacles): boolean {
+  const sources = new Set(obstacles.flatMap((obstacle) => (obstacle.kind === "Source" ? [obstacle.source] : [])));
+  const choices = obstacles.flatMap((obstacle) => (obstacle.kind === "Choice" ? [obstacle] : []));
+  const reduced = {
+    limits: problem.limits.filter(({ source }) => sources.has(source)),
+    relations: problem.relations.filter(({ source }) => sources.has(source)),
+  };
+  for (const assignment of everything(problem.variables)) {
+    if ((assignment.get(name) ?? 0) < value) continue;
+    if (!choices.every((choice) => (assignment.get(choice.variable) ?? 0) >= choice.value)) continue;
+    if (isConsistent(reduced, assignment)) return true;
+  }
+  return false;
+}
+
+/** n pigeons in n - 1 holes: impossible, and hard to prove. */
+function pigeons(count: number): Problem {
+  const variables = Array.from({ length: count }, (_, index) => ({ name: `pigeon ${index}`, size: count - 1 }));
+  const relations = variables.flatMap((left, i) =>
+    variables.slice(i + 1).map((right) => ({
+      source: `${left.name} ${right.name}`,
+      left: left.name,
+      right: right.name,
+      allowed: Array.from({ length: count - 1 }, (_, hole) =>
+        Array.from({ length: count - 1 }, (_, other) => other).filter((other) => other !== hole),
+      ),
+    })),
+  );
+  return { variables, limits: [], relations, order: variables.map(({ name }) => name) };
+}
