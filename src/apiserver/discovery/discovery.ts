@@ -81,13 +81,12 @@ export class Discovery {
   }
 }
 
-/** The version must be the very one that the client asked for: older clients stop at a document that they do not know. */
+/** Like the real server, wherever it stands among the alternatives. The version must be the very one that the client asked for: older clients stop at a document that they do not know. */
 function aggregatedVersion(accept: string | undefined): "v2" | "v2beta1" | undefined {
   if (accept === undefined) return undefined;
   for (const { type, parameters } of parseAccept(accept)) {
     if (type !== "application/json") continue;
     const { as, g: group, v: version } = parameters;
-    if (as === undefined) return undefined;
     if (
       as === "APIGroupDiscoveryList" &&
       group === "apidiscovery.k8s.io" &&

@@ -208,6 +208,7 @@ export const label = ({ type, object }: WatchEvent): string => `${type} ${object
 export class Watch {
   readonly #abort = new AbortController();
   readonly #lines: AsyncIterator<string>;
+  #next: Promise<IteratorResult<string>>;
 
   constructor(target: Target, path: string, options: RequestOptions) {
     const headers = { ...(options.accept !== undefined && { accept: options.accept }), ...options.headers };
@@ -216,6 +217,9 @@ export class Watch {
       this.#abort.signal,
     );
     this.#lines = stream[Symbol.asyncIterator]();
+    // The request goes out now, not when somebody first looks.
+    this.#next = this.#lines.next();
+    this.#next.catch(() => {});
   }
 
   /** The next event; fails when none comes in time. */
@@ -229,13 +233,15 @@ export class Watch {
   async nextOrEnd(timeoutMs = 10_000): Promise<WatchEvent | undefined> {
     const timeout = new AbortController();
     const late = pause(timeoutMs, "late" as const, { signal: timeout.signal }).catch(() => "cancelled" as const);
-    const result = await Promise.race([this.#lines.next(), late]);
+    const result = await Promise.race([this.#next, late]);
     timeout.abort();
     if (typeof result === "string") {
       this.stop();
       return assert.fail(`no event within ${timeoutMs} ms`);
     }
     if (result.done) return undefined;
+    this.#next = this.#lines.next();
+    this.#next.catch(() => {});
     const event = JSON.parse(result.value) as { type: string; object: unknown };
     return { type: event.type, object: new Json(event.object) };
   }

@@ -128,11 +128,13 @@ function connect(name: Target["name"], credentials: Credentials): Target {
       headers: {
         accept: "application/json",
         "user-agent": "conformance/1",
+        // Without a length, a DELETE would leave its body behind as the beginning of another request.
+        ...(request.body !== undefined && { "content-length": String(Buffer.byteLength(request.body)) }),
         ...(bearer !== undefined && bearer !== "" && { authorization: `Bearer ${bearer}` }),
         ...request.headers,
       },
-      ...(signal && { signal }),
     });
+    signal?.addEventListener("abort", () => sent.destroy(), { once: true });
     sent.end(request.body);
     return sent;
   };

@@ -1,4 +1,21 @@
 import type { Case } from "../case.ts";
+import { deleteCases } from "./deletes.ts";
+import { discoveryCases } from "./discovery.ts";
 import { kindCases } from "./kinds.ts";
+import { listCases } from "./lists.ts";
+import { namespaceCases } from "./namespaces.ts";
+import { objectCases } from "./objects.ts";
+import { applyCases, patchCases } from "./patches.ts";
+import { watchCases } from "./watches.ts";
 
-export const allCases: readonly Case[] = [...kindCases];
+export const allCases: readonly Case[] = [
+  ...discoveryCases,
+  ...objectCases,
+  ...listCases,
+  ...watchCases,
+  ...deleteCases,
+  ...patchCases,
+  ...applyCases,
+  ...namespaceCases,
+  ...kindCases,
+];
