@@ -17,6 +17,8 @@ export interface RecordedCreate {
 }
 
 export interface RecordedUpdate {
+  /** `status`, or empty for the object itself. */
+  readonly subresource: string;
   readonly created: Json;
   readonly given: Json;
   readonly status: number;
@@ -94,20 +96,23 @@ function warningTexts(header: string | readonly string[] | undefined): readonly 
 
 interface UpdateCase {
   readonly object: Json;
-  /** Merge patches, each tried on a fresh copy. */
-  readonly changes: readonly Json[];
+  /** Merge patches, each tried alone. */
+  readonly changes?: readonly Json[];
+  /** Merge patches of what is written to /status; each is kept, and the next one builds on it. */
+  readonly statusChanges?: readonly Json[];
 }
 
 async function recordUpdates(server: RealServer, cases: readonly UpdateCase[]): Promise<readonly RecordedUpdate[]> {
   const recorded: RecordedUpdate[] = [];
-  for (const { object, changes } of cases) {
+  for (const { object, changes = [], statusChanges = [] } of cases) {
     const { collection, item } = pathOf(object);
     const created = await server.call("POST", collection, object);
     if (created.status !== 201) throw new Error(`${item} was not created: ${created.text}`);
     const before = created.json() as Json;
     for (const change of changes) {
-      recorded.push(await recordUpdate(server, item, change));
+      recorded.push(await recordUpdate(server, item, change, ""));
     }
+    for (const change of statusChanges) recorded.push(await recordUpdate(server, item, change, "status"));
     await server.call("DELETE", item, {
       gracePeriodSeconds: 0,
       preconditions: { uid: (before["metadata"] as Json)["uid"] },
@@ -117,13 +122,20 @@ async function recordUpdates(server: RealServer, cases: readonly UpdateCase[]): 
 }
 
 /** The server itself writes to some objects (it accepts names of a definition), so that a write may come too late. */
-async function recordUpdate(server: RealServer, item: string, change: Json): Promise<RecordedUpdate> {
+async function recordUpdate(
+  server: RealServer,
+  item: string,
+  change: Json,
+  subresource: string,
+): Promise<RecordedUpdate> {
+  const path = subresource === "" ? `${item}?dryRun=All` : `${item}/${subresource}`;
   for (;;) {
     const current = (await server.call("GET", item)).json() as Json;
     const given = merge(current, change) as Json;
-    const answer = await server.call("PUT", `${item}?dryRun=All`, given);
+    const answer = await server.call("PUT", path, given);
     if (answer.status === 409) continue;
     return {
+      subresource,
       created: tidy(current, true),
       given: tidy(given, true),
       status: answer.status,

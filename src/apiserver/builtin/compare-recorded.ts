@@ -44,20 +44,28 @@ export function compareCreate({ given, status, answer, warnings }: RecordedCreat
   };
 }
 
-export function compareUpdate({ created, given, status, answer }: RecordedUpdate): Compared {
+export function compareUpdate({ created, given, status, answer, subresource }: RecordedUpdate): Compared {
   const resource = resourceOf(created);
   const old = created as unknown as KubeObject;
   const shaped = decodeBuiltin(String(given["apiVersion"]), String(given["kind"]), given);
   if (shaped?.kind !== "Shaped") return { ours: shaped?.message, theirs: answer["message"] };
-  const prepared = resource.strategy.prepareForUpdate(resource.strategy.default(shaped.object), old);
+  const strategy = subresource === "status" ? resource.statusStrategy : resource.strategy;
+  if (!strategy) throw new Error(`${resource.kind} has no ${subresource}`);
+  const prepared = strategy.prepareForUpdate(resource.strategy.default(shaped.object), old);
   const object = resource.kind === "Service" ? allocateLike(prepared, answer, old) : prepared;
-  const errors = resource.strategy.validateUpdate(object, old);
+  const errors = strategy.validateUpdate(object, old);
   if (status >= 300 || errors.length > 0) {
     // Which lines of a pod's spec differ is told by the real server in its inner form, by ours in the form people write.
     const shown = (message: unknown): string => String(message).split(resource.kind === "Pod" ? "\n" : "\0")[0] ?? "";
     return { ours: shown(refusal(resource, object, errors)), theirs: shown(answer["message"]) };
   }
-  return { ours: sorted(object), theirs: sorted(answer) };
+  return { ours: withoutVersion(object), theirs: withoutVersion(answer) };
+}
+
+/** A write that is kept gets a new version from the store. */
+function withoutVersion(object: unknown): unknown {
+  const { resourceVersion: _, ...metadata } = (object as { metadata: Record<string, unknown> }).metadata;
+  return sorted({ ...(object as object), metadata });
 }
 
 export function compareTable({ object, now, columns, cells }: RecordedTable): Compared {

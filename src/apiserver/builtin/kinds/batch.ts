@@ -4,6 +4,7 @@ import { ageColumn, ageOf, column, nameColumn } from "../columns.ts";
 import { child, type Draft, descend, ensure, fill, fillEmpty, items, numeral, text } from "../draft.ts";
 import { humanDuration } from "../human-duration.ts";
 import { validateCronJob, validateCronJobUpdate, validateJob, validateJobUpdate } from "../validation/batch.ts";
+import { validateJobStatus } from "../validation/status.ts";
 import { workloadWarnings } from "../warnings.ts";
 import { containerColumns, selectorColumn } from "./template-columns.ts";
 
@@ -13,6 +14,7 @@ const maxInt32 = 2 ** 31 - 1;
 
 export const job: Behaviour = {
   validate: validateJob,
+  validateStatus: validateJobStatus,
   warnings: workloadWarnings("spec", "template"),
   updateSkipsValidate: true,
   validateUpdate: validateJobUpdate,

@@ -12,6 +12,7 @@ import {
   validateSecret,
   validateSecretUpdate,
 } from "../validation/core.ts";
+import { validateNamespaceStatus } from "../validation/status.ts";
 import { claimWarnings, nodeWarnings, secretWarnings, serviceAccountWarnings } from "../warnings.ts";
 
 /** Namespace, ConfigMap, Secret, ServiceAccount, PersistentVolumeClaim and Node. */
@@ -41,6 +42,7 @@ export const namespace: Behaviour = {
     ensure(ensure(draft, "metadata"), "labels")["kubernetes.io/metadata.name"] = text(child(old, "metadata"), "name");
   },
   validate: validateNamespace,
+  validateStatus: validateNamespaceStatus,
   columns: [nameColumn, column("Status", (object) => text(child(object, "status"), "phase")), ageColumn],
 };
 

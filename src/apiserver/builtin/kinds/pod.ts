@@ -4,11 +4,13 @@ import { qosClass } from "../qos.ts";
 import { podOnlyDefaults } from "../type-defaults.ts";
 import { validateNewPod } from "../validation/pod-spec.ts";
 import { validatePodUpdate } from "../validation/pod-update.ts";
+import { validatePodStatus } from "../validation/status.ts";
 import { podWarnings } from "../warnings.ts";
 import { podColumns } from "./pod-columns.ts";
 
 export const pod: Behaviour = {
   validate: validateNewPod,
+  validateStatus: validatePodStatus,
   warnings: podWarnings,
   updateSkipsValidate: true,
   validateUpdate: validatePodUpdate,

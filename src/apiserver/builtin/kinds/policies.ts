@@ -18,6 +18,7 @@ import {
   validateStorageClass,
   validateStorageClassUpdate,
 } from "../validation/policies.ts";
+import { validateBudgetStatus } from "../validation/status.ts";
 import { storageClassWarnings } from "../warnings.ts";
 
 /** Lease, RBAC, PodDisruptionBudget, PriorityClass, StorageClass and admission. */
@@ -80,6 +81,7 @@ const intOrStringText = (value: unknown): string => (value === undefined || valu
 
 export const podDisruptionBudget: Behaviour = {
   validate: validateBudget,
+  validateStatus: validateBudgetStatus,
   generationPaths: ["spec"],
   refusesUnconditionalUpdate: true,
   columns: [

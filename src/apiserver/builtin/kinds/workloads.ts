@@ -5,6 +5,12 @@ import { child, type Draft, descend, ensure, fill, fillEmpty, items, numeral, te
 import { labelName } from "../names.ts";
 import { labelsOrNone, selectorText } from "../selector-text.ts";
 import {
+  validateDaemonSetStatus,
+  validateDeploymentStatus,
+  validateReplicaSetStatus,
+  validateStatefulSetStatus,
+} from "../validation/status.ts";
+import {
   selectorIsFixed,
   validateControllerRevision,
   validateControllerRevisionUpdate,
@@ -32,6 +38,7 @@ const count =
 
 export const deployment: Behaviour = {
   validate: validateDeployment,
+  validateStatus: validateDeploymentStatus,
   warnings: workloadWarnings("spec", "template"),
   validateUpdate: selectorIsFixed,
   scale,
@@ -67,6 +74,7 @@ export const deployment: Behaviour = {
 
 export const replicaSet: Behaviour = {
   validate: validateReplicaSet,
+  validateStatus: validateReplicaSetStatus,
   warnings: workloadWarnings("spec", "template"),
   validateUpdate: selectorIsFixed,
   scale,
@@ -90,6 +98,7 @@ export const replicaSet: Behaviour = {
 export const statefulSet: Behaviour = {
   name: labelName,
   validate: validateStatefulSet,
+  validateStatus: validateStatefulSetStatus,
   warnings: statefulSetWarnings,
   updateSkipsValidate: true,
   validateUpdate: validateStatefulSetUpdate,
@@ -133,6 +142,7 @@ const templateGenerationOf = (object: Draft): number =>
 
 export const daemonSet: Behaviour = {
   validate: validateDaemonSet,
+  validateStatus: validateDaemonSetStatus,
   warnings: workloadWarnings("spec", "template"),
   validateUpdate: selectorIsFixed,
   generationPaths: ["spec"],
