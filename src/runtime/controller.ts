@@ -7,6 +7,7 @@ import type { Change } from "./change.ts";
 import type { EventNote, ObjectEvents } from "./events.ts";
 import type { Finalizer } from "./finalizer.ts";
 import type { Logger } from "./log.ts";
+import type { ObjectRate } from "./object-rate-limit.ts";
 import { allow, mergePermissions, type Permission } from "./permission.ts";
 import { runPipeline } from "./pipeline.ts";
 import type { Predicate } from "./predicates.ts";
@@ -71,6 +72,8 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly concurrency?: number;
   readonly reconcileTimeoutMs?: number;
   readonly backoff?: BackoffOptions;
+  /** At most so many reconciles of one object within a time, whatever happens to it. */
+  readonly objectRate?: ObjectRate;
   /** `capstan-<name>` by default. */
   readonly fieldManager?: string;
   /** What the controller writes; reading and status are added from the rest of the definition. */
@@ -113,6 +116,8 @@ export interface ReconcileContext extends ObserveContext {
   readonly log: Logger;
   /** Aborted at the time limit, at shutdown and when leadership is lost; writes are refused from then on. */
   readonly signal: AbortSignal;
+  /** Failures of this object in a row before this attempt. */
+  readonly failures: number;
   /** On the clock that never goes back, when this reconcile began. */
   readonly monotonicMs: number;
   /** Puts a key of this controller into its queue. */

@@ -1,8 +1,8 @@
 import type { Client } from "../client/client.ts";
 import type { Env } from "../env/env.ts";
-import type { KindRef } from "../kube/kind.ts";
+import { apiVersionOf, type KindRef } from "../kube/kind.ts";
 import type { KubeObject } from "../kube/object.ts";
-import { ObjectCache } from "./cache.ts";
+import { ObjectCache, withoutManagedFields } from "./cache.ts";
 import type { Logger } from "./log.ts";
 import { ownerIndex, ownerUids } from "./read.ts";
 import { Watcher, type WatcherHealth, type WatcherOptions, type WatcherScope } from "./watcher.ts";
@@ -41,7 +41,7 @@ export function createInformer<T extends KubeObject>(
   const cache = new ObjectCache<T>({
     env,
     indexes: { [ownerIndex]: ownerUids },
-    ...(transform && { transform: transform as unknown as (object: T) => T }),
+    transform: transformOf(kind, scope, transform as unknown as ((object: T) => T) | undefined),
     onHandlerError: (error, change) => {
       log.error("a handler of cache changes failed", {
         object: change.object.metadata.name,
@@ -65,6 +65,18 @@ export function createInformer<T extends KubeObject>(
       return running;
     },
   };
+}
+
+/** Metadata comes under a kind of its own; a reader wants to know what it is the metadata of. */
+function transformOf<T extends KubeObject>(
+  kind: KindRef<T>,
+  scope: WatcherScope,
+  own: ((object: T) => T) | undefined,
+): (object: T) => T {
+  const transform = own ?? withoutManagedFields;
+  if (!scope.metadataOnly) return transform;
+  const header = { apiVersion: apiVersionOf(kind), kind: kind.kind };
+  return (object) => transform({ ...object, ...header });
 }
 
 export const informerId = (kind: KindRef, scope: WatcherScope): string =>

@@ -366,6 +366,77 @@ describe("manager", () => {
   });
 });
 
+describe("caches", () => {
+  test("what is cached of a kind can be narrowed: by selector, by transform, to metadata", async () => {
+    const world = createWorld({ kinds: [Thing, Tool] });
+    const label = (name: string, app: string, kind = Thing): Promise<unknown> =>
+      world.direct.apply(kind, { metadata: { name, namespace: "ns", labels: { app } }, spec: { value: 1, uses: "x" } });
+    await label("a", "web");
+    await label("b", "db");
+    await label("hammer", "web", Tool);
+    const seen: unknown[] = [];
+    const controller = things(
+      async (key, { read }) => {
+        seen.push(read.get(Thing, key)?.spec, read.list(Tool)[0]);
+        return done;
+      },
+      { reads: [watch(Tool, { scope: { metadataOnly: true } })] },
+    );
+    const manager = managerOf(world, [controller], {
+      caches: {
+        "Thing.example.com": {
+          scope: { labelSelector: "app=web" },
+          transform: ({ apiVersion, kind, metadata, ...rest }) => {
+            const { spec } = rest as Pick<Thing, "spec">;
+            return { apiVersion, kind, metadata, spec: { value: spec?.value } } as KubeObject;
+          },
+        },
+      },
+    });
+    await start(world, manager);
+    await world.env.advance(100);
+    const tool = seen[1] as Thing;
+    assert.equal(seen.length, 2, "only one thing matches");
+    assert.deepEqual(seen[0], { value: 1 });
+    assert.deepEqual(
+      [tool.kind, tool.apiVersion, tool.metadata.name, tool.spec],
+      ["Tool", "example.com/v1", "hammer", undefined],
+    );
+    const text = manager.metrics.expose();
+    assert.ok(
+      text.includes('capstan_cache_objects{group="example.com",kind="Thing",namespace="",selector="app=web"} 1\n'),
+    );
+    assert.ok(
+      text.includes(
+        'capstan_watch_silence_seconds{group="example.com",kind="Tool",namespace="",selector="metadata"} 0',
+      ),
+    );
+    await manager.stop();
+  });
+
+  test("a busy object is reconciled no more often than its rate allows, and its last state is seen", async () => {
+    const world = createWorld({ kinds: [Thing] });
+    const values: (number | undefined)[] = [];
+    const controller = things(
+      async (key, { read }) => {
+        values.push(read.get(Thing, key)?.spec?.value);
+        return done;
+      },
+      { objectRate: { times: 2, withinMs: 10_000 } },
+    );
+    const manager = managerOf(world, [controller]);
+    await start(world, manager);
+    for (let value = 0; value < 100; value++) {
+      await put(world, "a", { value });
+      await world.env.advance(100);
+    }
+    await world.env.advance(20_000);
+    assert.ok(values.length <= 5, `${values.length} reconciles`);
+    assert.equal(values.at(-1), 99);
+    await manager.stop();
+  });
+});
+
 describe("manager with leader election", () => {
   const election = (identity: string): Partial<ManagerOptions> => ({
     instance: identity,

@@ -5,6 +5,7 @@ import type { KubeObject } from "../kube/object.ts";
 import type { Controller } from "./controller.ts";
 import { EventRecorder } from "./events.ts";
 import { createInformer, type Informer, type InformerSettings, informerId } from "./informer.ts";
+import { exposeInformers } from "./informer-metrics.ts";
 import {
   type LeaderElection,
   type LeaderElectionOptions,
@@ -58,6 +59,16 @@ export interface ManagerOptions {
   /** By `Kind.group`, where one kind needs more or fewer workers than the rest. */
   readonly concurrencyByKind?: Readonly<Record<string, number>>;
   readonly watcher?: InformerSettings["watcher"];
+  /** By `Kind.group`: which objects of a kind are cached, and what of them. */
+  readonly caches?: Readonly<Record<string, CacheSettings>>;
+}
+
+export interface CacheSettings {
+  /** Added to what a controller asks for, where it does not say otherwise. */
+  readonly scope?: WatcherScope;
+  readonly namespaces?: readonly string[];
+  /** Takes away what nobody reads; by default the managedFields. */
+  readonly transform?: (object: KubeObject) => KubeObject;
 }
 
 export function createManager(options: ManagerOptions): Manager {
@@ -93,6 +104,8 @@ class ControllerManager implements Manager {
       instance: options.instance ?? "capstan",
       signal: this.#closeCaches.signal,
     });
+    const stopExposing = exposeInformers(this.metrics, options.env, () => this.informers);
+    this.#closeCaches.signal.addEventListener("abort", stopExposing, { once: true });
     this.stopped = new Promise((resolve) => {
       this.#resolveStopped = resolve;
     });
@@ -143,7 +156,14 @@ class ControllerManager implements Manager {
     const known = this.#informers.get(id);
     if (known !== undefined) return known as unknown as Informer<T>;
     const { env, client, watcher } = this.#options;
-    const made = createInformer(kind, scope, { env, client, log: this.#log, ...(watcher && { watcher }) });
+    const transform = this.#options.caches?.[kindName(kind)]?.transform;
+    const made = createInformer(kind, scope, {
+      env,
+      client,
+      log: this.#log,
+      ...(watcher && { watcher }),
+      ...(transform && { transform }),
+    });
     this.#informers.set(id, made as unknown as Informer);
     if (this.#state === "running") this.#runCaches();
     return made;
@@ -257,8 +277,10 @@ class ControllerManager implements Manager {
     return running.controller.options.needsLeadership === false || this.isLeader;
   }
 
-  #informersFor(kind: KindRef, scope: WatcherScope): readonly Informer[] {
-    const { namespaces } = this.#options;
+  #informersFor(kind: KindRef, asked: WatcherScope): readonly Informer[] {
+    const settings = this.#options.caches?.[kindName(kind)];
+    const scope = { ...settings?.scope, ...asked };
+    const namespaces = settings?.namespaces ?? this.#options.namespaces;
     if (!kind.namespaced || namespaces === undefined || scope.namespace !== undefined)
       return [this.informer(kind, scope)];
     return namespaces.map((namespace) => this.informer(kind, { ...scope, namespace }));
@@ -272,8 +294,7 @@ class ControllerManager implements Manager {
   }
 
   #concurrencyOf(controller: Controller): number {
-    const { kind, group } = controller.options.reconciles;
-    const byKind = this.#options.concurrencyByKind?.[group === "" ? kind : `${kind}.${group}`];
+    const byKind = this.#options.concurrencyByKind?.[kindName(controller.options.reconciles)];
     return controller.options.concurrency ?? byKind ?? this.#options.concurrency ?? defaultConcurrency;
   }
 }
@@ -283,6 +304,8 @@ const defaultCacheSyncMs = 120_000;
 const defaultDrainMs = 30_000;
 const eventDrainMs = 1_000;
 const unservedCheckMs = 500;
+
+const kindName = ({ kind, group }: KindRef): string => (group === "" ? kind : `${kind}.${group}`);
 
 const isAbsent = (informer: Informer): boolean => informer.health.absent;
 

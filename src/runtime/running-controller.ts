@@ -11,6 +11,7 @@ import type { EventRecorder } from "./events.ts";
 import type { Informer } from "./informer.ts";
 import type { Logger } from "./log.ts";
 import type { MetricsRegistry } from "./metrics.ts";
+import { ObjectRateLimit } from "./object-rate-limit.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { mergePermissions, type Permission } from "./permission.ts";
 import { type QueuedKey, WorkQueue } from "./queue.ts";
@@ -48,6 +49,7 @@ export class RunningController {
   readonly #viewsByKind = new Map<string, OwnWrites<KubeObject>[]>();
   readonly #read: Read;
   readonly #applies = new UnchangedApplies();
+  readonly #rate: ObjectRateLimit | undefined;
   readonly #used: Permission[] = [];
   readonly #usedIds = new Set<string>();
   readonly #causes = new Map<string, SpanContext[]>();
@@ -69,6 +71,8 @@ export class RunningController {
       ...(controller.options.backoff && { backoff: controller.options.backoff }),
       onRoom: () => this.#enqueueAll(),
     });
+    const { objectRate } = controller.options;
+    if (objectRate !== undefined) this.#rate = new ObjectRateLimit(environment.env, objectRate);
     this.#read = createRead((kind) => this.#viewsOf(kind));
     this.#router = new ChangeRouter({
       controller,
@@ -161,6 +165,12 @@ export class RunningController {
     for (;;) {
       const item = await this.queue.get(this.#cancel.signal);
       if (item === undefined) return;
+      const waitMs = this.#rate?.waitMs(item.key) ?? 0;
+      if (waitMs > 0) {
+        this.queue.add(item.key, { afterMs: waitMs, priority: item.priority });
+        this.queue.done(item.key);
+        continue;
+      }
       const released = this.#process(item);
       this.#track(released.settled);
       await released.moveOn;
@@ -249,6 +259,7 @@ export class RunningController {
         ...(span.spanContext().traceId !== noTrace && { traceId: span.spanContext().traceId }),
       }),
       signal,
+      failures: request.failures,
       monotonicMs: this.#env.monotonicMs(),
       requeue: (key, afterMs = 0) => void this.queue.add(keyText(key), { afterMs }),
       background: (own, work) => {

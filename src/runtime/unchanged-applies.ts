@@ -15,17 +15,17 @@ export class UnchangedApplies {
     this.#limit = limit;
   }
 
-  isUnchanged(kind: KindRef, key: ObjectKey, intent: unknown, current: KubeObject): boolean {
-    const last = this.#applied.get(idOf(kind, key));
+  isUnchanged(kind: KindRef, key: ObjectKey, intent: Intent, current: KubeObject): boolean {
+    const last = this.#applied.get(idOf(kind, key, intent));
     if (last === undefined) return false;
     const { uid, resourceVersion } = current.metadata;
     return last.uid === uid && last.version === resourceVersion && last.intent === hashOf(intent);
   }
 
-  remember(kind: KindRef, key: ObjectKey, intent: unknown, result: KubeObject): void {
+  remember(kind: KindRef, key: ObjectKey, intent: Intent, result: KubeObject): void {
     const { uid, resourceVersion } = result.metadata;
     if (uid === undefined || resourceVersion === undefined) return;
-    const id = idOf(kind, key);
+    const id = idOf(kind, key, intent);
     this.#applied.delete(id);
     this.#applied.set(id, { intent: hashOf(intent), uid, version: resourceVersion });
     if (this.#applied.size <= this.#limit) return;
@@ -36,5 +36,13 @@ export class UnchangedApplies {
   }
 }
 
-const idOf = (kind: KindRef, key: ObjectKey): string => `${kind.group}/${kind.plural}/${keyText(key)}`;
-const hashOf = (intent: unknown): string => createHash("sha256").update(JSON.stringify(intent)).digest("base64");
+export interface Intent {
+  readonly object: unknown;
+  readonly fieldManager: string | undefined;
+  readonly subresource: string | undefined;
+  readonly force: boolean | undefined;
+}
+
+const idOf = (kind: KindRef, key: ObjectKey, { subresource = "", fieldManager = "" }: Intent): string =>
+  `${kind.group}/${kind.plural}/${subresource}/${fieldManager}/${keyText(key)}`;
+const hashOf = (intent: Intent): string => createHash("sha256").update(JSON.stringify(intent)).digest("base64");

@@ -216,7 +216,7 @@ export class Watcher<T extends KubeObject> {
     const expired = isGone(error);
     if (expired) this.#health.counts.expired++;
     if (error instanceof MalformedAnswerError) this.#health.counts.malformed++;
-    if (state.kind === "Streaming" || (state.kind === "Empty" && this.#useWatchList)) this.#giveUpWatchList(error);
+    const refused = state.kind === "Streaming" && this.#giveUpWatchList(error);
     const lastVersion = versionOf(state);
     const keepsPosition =
       (state.kind === "Watching" || state.kind === "Listed") && !expired && this.#failures <= maxWatchFailures;
@@ -229,7 +229,8 @@ export class Watcher<T extends KubeObject> {
       lastError: error,
       absent: isKindMissing(error),
     });
-    const delayMs = expired && this.#failures === 1 ? 0 : this.#delayMs(error);
+    const atOnce = this.#failures === 1 && (expired || refused);
+    const delayMs = atOnce ? 0 : this.#delayMs(error);
     this.#sink.fault?.(error, delayMs);
     if (delayMs > 0) await sleep(this.#env, delayMs, signal).catch(() => undefined);
     return next;
@@ -246,11 +247,13 @@ export class Watcher<T extends KubeObject> {
   }
 
   /** A server that refuses or never completes a streamed list is asked for pages from now on. */
-  #giveUpWatchList(error: unknown): void {
+  #giveUpWatchList(error: unknown): boolean {
     const code = error instanceof ApiError ? error.status : undefined;
     const silent = error instanceof WatchIdle || (error instanceof ConnectionError && error.reason === "Silent");
     const unfinished = error instanceof WatchListIncomplete || silent;
-    if (unfinished || code === 400 || code === 422 || code === 500) this.#useWatchList = false;
+    const refused = code === 400 || code === 422 || code === 500;
+    if (unfinished || refused) this.#useWatchList = false;
+    return refused;
   }
 
   /** A list that is older than what we have seen comes from a replica that lags; only if it persists is it the truth. */
