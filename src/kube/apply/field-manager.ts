@@ -2,33 +2,20 @@
  * Field management as the API server calls it: every write goes through `update`, every server-side apply through `apply`,
  * and both answer the object with the `managedFields` that the real server would have written.
  */
-import { goQuote } from "../go-text.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../object.ts";
 import type { Definitions, Schema } from "../schema/schema.ts";
 import { formatTime } from "../time.ts";
 import { capUpdateManagers } from "./cap-managers.ts";
-import { applyConflictMessage } from "./conflict.ts";
+import { type FieldConflict, tellConflicts } from "./conflict.ts";
 import { excludeFields, type FieldFilter } from "./field-filter.ts";
-import { difference, equalSets, has, isEmpty, type Path, setOf, union } from "./field-set.ts";
-import { isList, isMap, type JsonMap } from "./json-value.ts";
+import { has, type Path, union } from "./field-set.ts";
+import { isMap, type JsonMap } from "./json-value.ts";
 import { changeoverManager, unchangedSinceLastApplied, withLastApplied } from "./last-applied.ts";
-import {
-  identityKey,
-  identityOf,
-  type Managed,
-  nobody,
-  readManagedFields,
-  writeManagedFields,
-} from "./managed-fields.ts";
-import { displayPath, fieldElement } from "./path-element.ts";
-import {
-  applyConfiguration,
-  type Conflict,
-  ConversionFault,
-  type Managers,
-  type Ownership,
-  updateOwnership,
-} from "./updater.ts";
+import { identityKey, type Managed, nobody, readManagedFields, writeManagedFields } from "./managed-fields.ts";
+import { fieldElement } from "./path-element.ts";
+import { startingManagers } from "./starting-managers.ts";
+import { withoutUntracked } from "./untracked-fields.ts";
+import { applyConfiguration, ConversionFault, type Managers, updateOwnership } from "./updater.ts";
 import { typeErrorText, validateTyped } from "./validate.ts";
 import { type VersionSchema, versionedTypes } from "./versioned-types.ts";
 
@@ -85,14 +72,6 @@ export type ApplyResult =
   | { readonly kind: "Conflict"; readonly message: string; readonly conflicts: readonly FieldConflict[] }
   | { readonly kind: "Invalid"; readonly reason: "BadRequest" | "InternalError"; readonly message: string };
 
-/** Also a cause of the 409 that tells about it. */
-export interface FieldConflict {
-  readonly reason: "FieldManagerConflict";
-  readonly manager: string;
-  readonly message: string;
-  readonly field: string;
-}
-
 export function createFieldManager(options: FieldManagerOptions): FieldManager {
   const { apiVersion } = options;
   const types = versionedTypes(options, options.otherVersions, options.convert);
@@ -108,7 +87,10 @@ export function createFieldManager(options: FieldManagerOptions): FieldManager {
   function update(request: FieldUpdate): KubeObject {
     const { live, updated } = request;
     const bare = withManagedFields(updated, undefined);
-    const managed = startingPoint(request, options);
+    const managed = startingManagers(live, updated, {
+      subresource: request.subresource ?? "",
+      isBuiltIn: options.builtIn !== undefined,
+    });
     // An object that nobody has tracked from its creation is not tracked before its first apply.
     if (managed.owners.size === 0 && live?.metadata.uid) return bare;
     const before = live ? withManagedFields(live, undefined) : emptyFor(updated);
@@ -190,7 +172,7 @@ export function createFieldManager(options: FieldManagerOptions): FieldManager {
         const left = allowed && outcome.conflicts.filter(({ path }) => !has(allowed, path));
         if (left) outcome = left.length === 0 ? attempt(true) : { kind: "Conflict", conflicts: left };
       }
-      if (outcome.kind === "Conflict") return conflictResult(outcome.conflicts);
+      if (outcome.kind === "Conflict") return { kind: "Conflict", ...tellConflicts(outcome.conflicts) };
       const changed = outcome.value !== undefined;
       const object = outcome.value && isMap(outcome.value.value) ? outcome.value.value : before;
       const told = manager === changeoverManager ? withLastApplied(object, applied as unknown as JsonMap) : object;
@@ -237,48 +219,6 @@ function filtersBySubresource(options: FieldManagerOptions): (subresource: strin
   };
 }
 
-/** Nobody owns what names the object and what the server itself sets. */
-const untracked = setOf(
-  [fieldElement("apiVersion")],
-  [fieldElement("kind")],
-  [fieldElement("metadata")],
-  ...[
-    ...["name", "namespace", "creationTimestamp", "selfLink", "uid"],
-    ...["clusterName", "generation", "managedFields", "resourceVersion"],
-  ].map((name) => [fieldElement("metadata"), fieldElement(name)]),
-);
-
-function withoutUntracked(owners: Managers, key: string, previous?: Ownership): Map<string, Ownership> {
-  const rest = new Map(owners);
-  const ownership = rest.get(key);
-  if (!ownership) return rest;
-  const set = difference(ownership.set, untracked);
-  if (isEmpty(set)) rest.delete(key);
-  // The same fields as before keep the form that they have been written in.
-  else rest.set(key, { ...ownership, set: previous && equalSets(previous.set, set) ? previous.set : set });
-  return rest;
-}
-
-/** Whose managers an update starts from: those it brings along, unless it brings none or may not bring any. */
-function startingPoint({ live, updated, subresource = "" }: FieldUpdate, { builtIn }: FieldManagerOptions): Managed {
-  if (subresource === "") {
-    const given: unknown = updated.metadata.managedFields;
-    if (isReset(given, builtIn !== undefined)) return nobody;
-    const read = readManagedFields(given);
-    if (read.kind === "Read" && read.managed.owners.size > 0) return read.managed;
-  }
-  const read = readManagedFields(live?.metadata.managedFields);
-  return read.kind === "Read" ? read.managed : nobody;
-}
-
-/** One empty entry asks to forget all managers; so does an empty list, but custom resources cannot tell it from none. */
-function isReset(managedFields: unknown, emptyListCounts: boolean): boolean {
-  if (!isList(managedFields)) return false;
-  if (managedFields.length === 0) return emptyListCounts;
-  const [first] = managedFields;
-  return managedFields.length === 1 && isMap(first) && Object.keys(first).length === 0;
-}
-
 function objectionTo(applied: KubeObject, { apiVersion, kind }: FieldManagerOptions): string | undefined {
   if (applied.apiVersion !== apiVersion || (kind !== undefined && applied.kind !== kind)) {
     return `invalid object type: ${typeName(applied)}`;
@@ -292,25 +232,6 @@ const typeName = ({ apiVersion, kind }: KubeObject): string =>
 
 const tell = (object: KubeObject): string =>
   `${object.metadata?.namespace ?? ""}/${object.metadata?.name ?? ""}; ${typeName(object)}`;
-
-function conflictResult(conflicts: readonly Conflict[]): ApplyResult {
-  return {
-    kind: "Conflict",
-    message: applyConflictMessage(conflicts, describeManager),
-    conflicts: conflicts.map(({ manager, path }) => ({
-      reason: "FieldManagerConflict",
-      manager: identityOf(manager).manager ?? "",
-      message: `conflict with ${describeManager(manager)}`,
-      field: displayPath(path),
-    })),
-  };
-}
-
-function describeManager(key: string): string {
-  const { manager = "", operation, apiVersion, subresource } = identityOf(key);
-  const name = subresource ? `${goQuote(manager)} with subresource ${goQuote(subresource)}` : goQuote(manager);
-  return operation === "Update" ? `${name} using ${apiVersion}` : name;
-}
 
 function withManagedFields(object: object, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject & JsonMap {
   const whole = object as KubeObject & JsonMap;

@@ -14,31 +14,36 @@ export interface TypeError {
 
 /** `duplicates` lets associative lists repeat a key, as stored objects may. */
 export function validateTyped(typed: TypedValue, duplicates: "allowed" | "refused"): readonly TypeError[] {
-  const at: Walk = { errors: [], duplicates };
+  const at: Walk = { errors: [], duplicates, depth: 0 };
   walk(typed.type, typed.value, at);
   return at.errors;
 }
 
 export function typeErrorText(errors: readonly TypeError[]): string {
   const texts = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-  return texts.length === 1 ? (texts[0] ?? "") : ["errors:", ...texts.map((text) => `  ${text}`)].join("\n");
+  return texts.length <= 1 ? (texts[0] ?? "") : ["errors:", ...texts.map((text) => `  ${text}`)].join("\n");
 }
 
 /** Paths are put together on the way back up, so that a valid value costs none. */
 interface Walk {
   readonly errors: TypeError[];
   readonly duplicates: "allowed" | "refused";
+  depth: number;
 }
+
+/** All walks over a value recurse, and this one comes first: what is nested deeper would exhaust the stack. */
+const maxDepth = 1000;
 
 function walk(type: Type, value: unknown, at: Walk): void {
   if (type.fault !== undefined) report(at, type.fault);
   else if (value === null || value === undefined) return;
-  else if (isList(value)) {
-    if (type.list) walkList(type.list, value, at);
-    else reportMisfit(type, value, at);
-  } else if (typeof value === "object") {
-    if (type.map) walkMap(type.map, value as JsonMap, at);
-    else reportMisfit(type, value, at);
+  else if (typeof value === "object") {
+    at.depth += 1;
+    if (at.depth > maxDepth) report(at, `nested more than ${maxDepth} levels deep`);
+    else if (type.list && isList(value)) walkList(type.list, value, at);
+    else if (type.map && isMap(value)) walkMap(type.map, value, at);
+    else report(at, misfit(type, value) ?? "does not fit its type");
+    at.depth -= 1;
   } else {
     const objection = type.scalar ? scalarObjection(type.scalar, value) : misfit(type, value);
     if (objection !== undefined) report(at, objection);
@@ -47,10 +52,6 @@ function walk(type: Type, value: unknown, at: Walk): void {
 
 function report(at: Walk, message: string): void {
   at.errors.push({ path: "", message });
-}
-
-function reportMisfit(type: Type, value: unknown, at: Walk): void {
-  report(at, misfit(type, value) ?? "does not fit its type");
 }
 
 /** What a type that does not allow the shape of the value would have expected. */
