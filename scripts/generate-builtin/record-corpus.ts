@@ -12,7 +12,9 @@ if (!folder)
 await using server = await startRealServer(folder);
 const recorded = await record(server);
 const target = join(import.meta.dirname, "..", "..", "src", "apiserver", "builtin", "recorded.generated.json");
-writeFileSync(target, `${JSON.stringify(recorded, null, 1)}\n`);
+const section = ([name, list]: [string, readonly unknown[]]): string =>
+  `${JSON.stringify(name)}:[\n${list.map((entry) => JSON.stringify(entry)).join(",\n")}\n]`;
+writeFileSync(target, `{${Object.entries(recorded).map(section).join(",\n")}}\n`);
 for (const [name, list] of Object.entries(recorded)) console.log(`${name}: ${list.length}`);
 const unexpected = recorded.creates.filter(({ status }) => status !== 201);
 for (const { given, answer } of unexpected)

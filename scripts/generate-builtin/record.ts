@@ -20,7 +20,8 @@ export interface RecordedUpdate {
   /** `status`, or empty for the object itself. */
   readonly subresource: string;
   readonly created: Json;
-  readonly given: Json;
+  /** A merge patch of the object as it was. */
+  readonly change: Json;
   readonly status: number;
   readonly answer: Json;
 }
@@ -137,7 +138,7 @@ async function recordUpdate(
     return {
       subresource,
       created: tidy(current, true),
-      given: tidy(given, true),
+      change,
       status: answer.status,
       answer: tidy(answer.json() as Json, true),
     };
@@ -188,7 +189,7 @@ function pathOf(object: Json): { readonly collection: string; readonly item: str
   return { collection, item: `${collection}/${encodeURIComponent(String(name))}` };
 }
 
-function merge(target: unknown, change: unknown): unknown {
+export function merge(target: unknown, change: unknown): unknown {
   if (typeof change !== "object" || change === null || Array.isArray(change)) return change;
   const result: Record<string, unknown> =
     typeof target === "object" && target !== null && !Array.isArray(target) ? { ...target } : {};
@@ -201,8 +202,7 @@ function merge(target: unknown, change: unknown): unknown {
 
 /** Leaves out what another part of the server answers for, and what only makes the recording large. */
 function tidy(answer: Json, keepVersion = false): Json {
-  if (answer["kind"] === "Status")
-    return { message: answer["message"], reason: answer["reason"], details: answer["details"] };
+  if (answer["kind"] === "Status") return { message: answer["message"] };
   const { managedFields: _fields, resourceVersion, ...metadata } = answer["metadata"] as Json;
   return { ...answer, metadata: { ...metadata, ...(keepVersion && { resourceVersion }) } };
 }

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import {
+  type Compared,
+  compareCreate,
+  compareTable,
+  compareUpdate,
+} from "../../../scripts/generate-builtin/compare.ts";
 import { type RealServer, realServerFolder, startRealServer } from "../../../scripts/generate-builtin/real-server.ts";
 import { type Recorded, record } from "../../../scripts/generate-builtin/record.ts";
-import { type Compared, compareCreate, compareTable, compareUpdate } from "./compare-recorded.ts";
 
 // Asks a real server again, so that a recording that has grown old cannot hide a difference.
 const folder = realServerFolder();

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { compareCreate, compareTable, compareUpdate } from "../../../scripts/generate-builtin/compare.ts";
 import type { Recorded } from "../../../scripts/generate-builtin/record.ts";
-import { compareCreate, compareTable, compareUpdate } from "./compare-recorded.ts";
 
 // The answers of a real kube-apiserver 1.36.3, recorded by scripts/generate-builtin/record-corpus.ts.
 const recorded: Recorded = JSON.parse(readFileSync(join(import.meta.dirname, "recorded.generated.json"), "utf8"));

@@ -1,11 +1,12 @@
 // For tests: runs an object through our strategies and brings it and the real server's answer into one comparable form.
-import type { RecordedCreate, RecordedTable, RecordedUpdate } from "../../../scripts/generate-builtin/record.ts";
-import { formatFieldErrors } from "../../kube/field-error.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import { admitNew } from "./admission.ts";
-import { decodeBuiltin } from "./decode-builtin.ts";
-import { type BuiltinResource, builtinResources } from "./resources.ts";
-import { allocateService } from "./service-allocation.ts";
+
+import { admitNew } from "../../src/apiserver/builtin/admission.ts";
+import { decodeBuiltin } from "../../src/apiserver/builtin/decode-builtin.ts";
+import { type BuiltinResource, builtinResources } from "../../src/apiserver/builtin/resources.ts";
+import { allocateService } from "../../src/apiserver/builtin/service-allocation.ts";
+import { formatFieldErrors } from "../../src/kube/field-error.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { merge, type RecordedCreate, type RecordedTable, type RecordedUpdate } from "./record.ts";
 
 type Json = { readonly [field: string]: unknown };
 
@@ -44,7 +45,8 @@ export function compareCreate({ given, status, answer, warnings }: RecordedCreat
   };
 }
 
-export function compareUpdate({ created, given, status, answer, subresource }: RecordedUpdate): Compared {
+export function compareUpdate({ created, change, status, answer, subresource }: RecordedUpdate): Compared {
+  const given = merge(created, change) as Json;
   const resource = resourceOf(created);
   const old = created as unknown as KubeObject;
   const shaped = decodeBuiltin(String(given["apiVersion"]), String(given["kind"]), given);
