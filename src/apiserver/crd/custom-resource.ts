@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/object.ts";
 import type { CompiledSchema } from "../../kube/schema/compile.ts";
 import { compileSchema } from "../../kube/schema/compile.ts";
+import { compareVersions } from "../discovery/groups.ts";
 import { Endpoint, type StorageForm } from "../endpoint.ts";
 import type { ServedResource, ServedSubresource } from "../resource.ts";
 import type { Definition, DefinitionVersion } from "./definition.ts";
@@ -37,13 +38,21 @@ export function endpointsOf(definition: Definition, revision: number): readonly 
             schema: other?.openAPIV3Schema ?? preservesAll,
           })),
         storage: storedIn(definition, version.name, storageVersion, storageSchema, revision),
-        ...(version.deprecated && {
-          deprecationWarning:
-            version.deprecationWarning ?? `${definition.spec.group}/${version.name} ${resource.kind} is deprecated`,
-        }),
+        ...(version.deprecated && { deprecationWarning: deprecationOf(definition, version, resource.kind) }),
       });
       return [endpoint];
     });
+}
+
+/** Tells what to use instead: the best version that is not on its way out itself. */
+function deprecationOf({ spec }: Definition, version: DefinitionVersion, kind: string): string {
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning;
+  const [better] = spec.versions
+    .filter(({ served, deprecated, name }) => served && !deprecated && compareVersions(name, version.name) < 0)
+    .map(({ name }) => name)
+    .sort(compareVersions);
+  const instead = better === undefined ? "" : `; use ${spec.group}/${better} ${kind}`;
+  return `${spec.group}/${version.name} ${kind} is deprecated${instead}`;
 }
 
 const preservesAll = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;

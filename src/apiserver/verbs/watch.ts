@@ -70,7 +70,7 @@ class WatchStream {
       if (allowBookmarks) yield this.#encoder.bookmark(revision, { "k8s.io/initial-events-end": "true" });
     }
     let nextBookmarkMs = this.#parts.env.monotonicMs() + bookmarkEveryMs;
-    while (!this.#signal?.aborted) {
+    while (!this.#signal?.aborted && this.#isServed()) {
       const change = events.at(position);
       if (change === "dropped") return;
       if (change) {
@@ -87,6 +87,13 @@ class WatchStream {
       if (now >= this.#deadlineMs) return;
       await this.#changeOr((allowBookmarks ? Math.min(nextBookmarkMs, this.#deadlineMs) : this.#deadlineMs) - now);
     }
+  }
+
+  /** A definition that changed or went ends its watches: their clients come back to the new form, or learn that it is gone. */
+  #isServed(): boolean {
+    const { endpoint } = this.#request;
+    const { group, version, plural } = endpoint.resource;
+    return !endpoint.isCustom || this.#parts.resources.find(group, version, plural) === endpoint;
   }
 
   /** Waits for the next commit to this resource, for the time to pass, or for the client to go. */

@@ -1,11 +1,14 @@
 import type { Case } from "../case.ts";
+import { definitionCases } from "./definitions.ts";
 import { deleteCases } from "./deletes.ts";
 import { discoveryCases } from "./discovery.ts";
+import { identityCases } from "./identity.ts";
 import { kindCases } from "./kinds.ts";
 import { listCases } from "./lists.ts";
 import { namespaceCases } from "./namespaces.ts";
 import { objectCases } from "./objects.ts";
 import { applyCases, patchCases } from "./patches.ts";
+import { subresourceCases } from "./subresources.ts";
 import { watchCases } from "./watches.ts";
 
 export const allCases: readonly Case[] = [
@@ -17,5 +20,8 @@ export const allCases: readonly Case[] = [
   ...patchCases,
   ...applyCases,
   ...namespaceCases,
+  ...subresourceCases,
+  ...identityCases,
+  ...definitionCases,
   ...kindCases,
 ];
