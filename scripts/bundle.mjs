@@ -36,6 +36,8 @@ async function bundleCommand(rolldown) {
     codeSplitting: false,
   });
   await build.close();
+  // The solver loads its engine from beside the file that it is in.
+  cpSync(join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"), join(root, "dist", "bundle", "cadical.wasm"));
 }
 
 async function bundleDashboard(rolldown) {
