@@ -1,4 +1,5 @@
 /** The public way to run policies: compile once, prepare queries, evaluate many times. */
+import { type CapturedQuery, captureValues } from "./compile/capture.ts";
 import { type Compiled, type CompileOptions, type CompiledQuery, compileModules, compileQuery } from "./compile/compile.ts";
 import { RegoError } from "./evaluate/errors.ts";
 import { planBody } from "./evaluate/expressions.ts";
@@ -35,9 +36,16 @@ export interface EvaluateOptions {
   readonly onTrace?: (message: string, location: Location) => void;
 }
 
+/** The value of one expression of a query: what it evaluates to, or `true` for `x = 1` and `not p`. */
+export interface ExpressionResult {
+  readonly value: Value;
+  readonly location: Location;
+}
+
 export interface QueryResult {
   readonly bindings: { readonly [name: string]: PlainValue };
   readonly values: ReadonlyMap<string, Value>;
+  readonly expressions: readonly ExpressionResult[];
 }
 
 export interface QueryOptions {
@@ -98,15 +106,19 @@ function prepareQuery(
     typeof text === "string"
       ? parseQuery(text, { version, ...(queryOptions.futureKeywords && { futureKeywords: queryOptions.futureKeywords }) })
       : text;
-  const query = compileQuery(body, compiled, queryOptions);
+  const captured = captureValues(body);
+  const query = compileQuery(captured.body, compiled, queryOptions);
   const machine = new Machine(options.env);
   machine.limits = { ...defaultLimits, ...options.limits };
-  const evaluator = new RuleEvaluator(compiled.program, machine, queryOptions.observer);
+  const evaluator = new RuleEvaluator(compiled.program, machine, {
+    observer: queryOptions.observer,
+    customBuiltins: options.customBuiltins,
+  });
   const slots = new Slots();
   const context = evaluator.context(slots);
   let results: QueryResult[] = [];
   const finish: Exec = (frame) => {
-    results.push(collect(frame, query, slots));
+    results.push(collect(frame, query, captured, slots));
     return false;
   };
   const run = planBody(query.body, new Set(), () => finish, context);
@@ -131,7 +143,7 @@ function prepareQuery(
   };
 }
 
-function collect(frame: Frame, query: CompiledQuery, slots: Slots): QueryResult {
+function collect(frame: Frame, query: CompiledQuery, captured: CapturedQuery, slots: Slots): QueryResult {
   const values = new Map<string, Value>();
   const bindings: { [name: string]: PlainValue } = {};
   for (const [name, local] of query.variables) {
@@ -140,7 +152,11 @@ function collect(frame: Frame, query: CompiledQuery, slots: Slots): QueryResult 
     values.set(name, value);
     bindings[name] = toPlain(value);
   }
-  return { bindings, values };
+  const expressions = captured.expressions.map(({ variable, location }) => {
+    const value = variable === undefined ? true : frame[slots.of(variable)];
+    return { value: value ?? true, location };
+  });
+  return { bindings, values, expressions };
 }
 
 /** A policy that nests deeper than the machine's stack ends with an error, not with a crash. */

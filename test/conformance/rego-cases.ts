@@ -91,13 +91,16 @@ const env: RegoEnv = {
   uuid: randomUUID,
 };
 
+/** OPA's runner brings this one too; the clock of an evaluation stands still, so there is nothing to wait for. */
+const customBuiltins = new Map([["test.sleep", { arity: 1, call: () => null }]]);
+
 function runCase(testCase: Case, version: RegoVersion): string | undefined {
   let results: readonly Value[];
   for (const [name, value] of Object.entries(testCase.env ?? {})) process.env[name] = value;
   try {
     const sources = (testCase.modules ?? []).map((source, index) => ({ file: `test-${index}.rego`, source }));
     const runtimeEnv = { ...env, runtime: RegoObject.fromEntries([["env", valueOf({ ...process.env })]]) };
-    const policy = compile(sources, { version, env: runtimeEnv, checksTypes: true });
+    const policy = compile(sources, { version, env: runtimeEnv, customBuiltins });
     const inputValue =
       testCase.input_term === undefined ? testCase.input : termValue(parseTermText(testCase.input_term), env);
     const answers = policy.query(testCase.query).evaluate({

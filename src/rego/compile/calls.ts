@@ -3,18 +3,19 @@ import { signatures } from "../builtins/signatures.ts";
 import type { Body, Expr, Rule, Term } from "../syntax/ast.ts";
 import { operatorName } from "../syntax/ast.ts";
 import { printRef } from "../syntax/print.ts";
+import type { CompileOptions } from "./compile.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 
 export function checkCalls(
   rule: Pick<Rule, "body"> & { readonly elseRule?: Rule | undefined },
   functions: ReadonlyMap<string, number>,
-  options: { readonly unsafeBuiltins?: ReadonlySet<string> },
+  options: Pick<CompileOptions, "unsafeBuiltins" | "customBuiltins">,
   diagnostics: Diagnostics,
 ): void {
   eachExpr(rule.body, (expr) => {
     if (expr.kind !== "expr-call") return;
     const name = operatorName(expr.operator) ?? printRef(expr.operator);
-    const own = functions.get(name);
+    const own = functions.get(name) ?? options.customBuiltins?.get(name)?.arity;
     const signature = own === undefined ? signatures.get(name) : undefined;
     const isVariadic = signature?.operands.at(-1)?.startsWith("...") ?? false;
     const arity = own ?? signature?.operands.length;

@@ -1,4 +1,5 @@
 /** From parsed modules to a program: names, safety, conflicts, recursion and types are settled here. */
+import type { Builtin } from "../builtins/operands.ts";
 import { signatures } from "../builtins/signatures.ts";
 import type { CompiledRule, Program } from "../evaluate/program.ts";
 import type { Body, Expr, Module, Rule } from "../syntax/ast.ts";
@@ -10,14 +11,14 @@ import { Diagnostics } from "./diagnostics.ts";
 import { type ExpandContext, expandBody, expandRule } from "./expand.ts";
 import { globalsOf, ruleNamesByPackage } from "./globals.ts";
 import { hoistBody } from "./hoist.ts";
-import { checkImports, checkModule } from "./module-checks.ts";
+import { checkDeprecated, checkImports, checkModule } from "./module-checks.ts";
 import { Names } from "./names.ts";
 import { checkRecursion } from "./recursion.ts";
 import { resolveQuery, resolveRule } from "./resolve.ts";
 import { MetadataSource } from "./metadata.ts";
 import { type Arity, orderBody, orderRule } from "./safety.ts";
 import { checkTypes } from "./type-check.ts";
-import { checkWiths } from "./with-checks.ts";
+import { checkWiths, virtualPaths } from "./with-checks.ts";
 
 export interface CompileOptions {
   /** Unused variables, arguments and imports, and deprecated built-ins, are errors. */
@@ -28,6 +29,14 @@ export interface CompileOptions {
   readonly checksTypes?: boolean;
   /** Built-ins that policies may not call. */
   readonly unsafeBuiltins?: ReadonlySet<string>;
+  /** The caller's own built-ins by name. */
+  readonly customBuiltins?: ReadonlyMap<string, CustomBuiltin>;
+}
+
+/** A built-in that the caller brings; it always takes the same number of operands. */
+export interface CustomBuiltin {
+  readonly arity: number;
+  readonly call: Builtin;
 }
 
 export interface Compiled {
@@ -50,7 +59,7 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   const names = new Names();
   const ruleNames = ruleNamesByPackage(modules);
   const functions = functionArities(modules);
-  const functionNames = new Set([...functions.keys(), ...signatures.keys()]);
+  const functionNames = new Set([...functions.keys(), ...signatures.keys(), ...(options.customBuiltins?.keys() ?? [])]);
   const metadata = new MetadataSource(modules);
   for (const module of modules) checkModule(module, diagnostics, options.strict ?? false);
   diagnostics.throwIfAny();
@@ -76,10 +85,17 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
     source,
     module,
   }));
-  for (const { rule, module } of expanded) checkWiths(rule, module, functionNames, modules, diagnostics);
+  const virtual = virtualPaths(modules);
+  for (const { rule, module } of expanded) {
+    checkWiths(rule, functionNames, virtual, diagnostics);
+    if (module.version !== "v1" && !options.strict) continue;
+    for (let branch: Rule | undefined = rule; branch !== undefined; branch = branch.elseRule) {
+      checkDeprecated(branch.body, diagnostics);
+    }
+  }
   checkConflicts(modules, diagnostics);
   diagnostics.throwIfAny();
-  const arity = arityOf(functions);
+  const arity = arityOf(functions, options);
   for (const { rule } of expanded) checkCalls(rule, functions, options, diagnostics);
   diagnostics.throwIfAny();
   const ordered = expanded.map(({ rule, source, module }) => ({
@@ -89,7 +105,11 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   }));
   diagnostics.throwIfAny();
   checkRecursion(
-    ordered.map(({ rule, module }) => ({ rule, path: rulePath(rule, module.packagePath) })),
+    ordered.map(({ rule, module }) => ({
+      rule,
+      path: rulePath(rule, module.packagePath),
+      packagePath: module.packagePath,
+    })),
     names,
     diagnostics,
   );
@@ -111,14 +131,15 @@ export function compileQuery(
   const { names, functions, options } = compiled;
   const ruleNames = ruleNamesByPackage(compiled.modules);
   const globals = globalsOf({ packagePath: context.package ?? [], imports: context.imports ?? [] }, context.package === undefined ? new Map() : ruleNames);
-  const functionNames = new Set([...functions.keys(), ...signatures.keys()]);
+  const functionNames = new Set([...functions.keys(), ...signatures.keys(), ...(options.customBuiltins?.keys() ?? [])]);
   const { body, declared } = resolveQuery(query, { globals, names, diagnostics, strict: false });
   diagnostics.throwIfAny();
   const expanded = expandBody(body, { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames });
   const asRule = { body: expanded } as Pick<Rule, "body">;
   checkCalls(asRule, functions, options, diagnostics);
+  checkWiths(asRule, functionNames, virtualPaths(compiled.modules), diagnostics);
   diagnostics.throwIfAny();
-  const ordered = orderBody(expanded, new Set(), { arity: arityOf(functions), diagnostics, names });
+  const ordered = orderBody(expanded, new Set(), { arity: arityOf(functions, options), diagnostics, names });
   diagnostics.throwIfAny();
   const variables = new Map<string, string>(declared);
   for (const name of queryVariables(ordered)) if (!names.isGenerated(name)) variables.set(name, name);
@@ -174,10 +195,10 @@ function functionArities(modules: readonly Module[]): ReadonlyMap<string, number
   return arities;
 }
 
-function arityOf(functions: ReadonlyMap<string, number>): Arity {
+function arityOf(functions: ReadonlyMap<string, number>, options: CompileOptions): Arity {
   return (expr) => {
     const name = operatorName(expr.operator) ?? "";
-    const own = functions.get(name);
+    const own = functions.get(name) ?? options.customBuiltins?.get(name)?.arity;
     if (own !== undefined) return own;
     const signature = signatures.get(name);
     if (signature === undefined) return undefined;

@@ -1,4 +1,144 @@
-import type { Module } from "../syntax/ast.ts";
+/** What v1 modules (and all modules in strict mode) may not do: shadow imports and documents, call deprecated built-ins. */
+import { signatures } from "../builtins/signatures.ts";
+import type { Body, Expr, Module, Rule, Term } from "../syntax/ast.ts";
+import { operatorName } from "../syntax/ast.ts";
+import { printRef } from "../syntax/print.ts";
 import type { Diagnostics } from "./diagnostics.ts";
-export function checkModule(_module: Module, _diagnostics: Diagnostics, _strict: boolean): void {}
-export function checkImports(_module: Module, _used: ReadonlySet<string>, _diagnostics: Diagnostics): void {}
+import { importName } from "./globals.ts";
+
+export function checkModule(module: Module, diagnostics: Diagnostics, strict: boolean): void {
+  if (module.version !== "v1" && !strict) return;
+  checkDuplicateImports(module, diagnostics);
+  for (const rule of module.rules) {
+    for (let branch: Rule | undefined = rule; branch !== undefined; branch = branch.elseRule) {
+      checkShadowing(branch, diagnostics, branch === rule);
+    }
+  }
+}
+
+/** Strict mode: every import has to be used. */
+export function checkImports(module: Module, used: ReadonlySet<string>, diagnostics: Diagnostics): void {
+  for (const item of module.imports) {
+    const name = importName(item);
+    if (name === undefined || used.has(name)) continue;
+    diagnostics.report("rego_compile_error", item.loc, `${importText(item)} unused`);
+  }
+}
+
+function checkDuplicateImports(module: Module, diagnostics: Diagnostics): void {
+  const seen = new Map<string, string>();
+  for (const item of module.imports) {
+    const path = printRef(item.path);
+    const name = importName(item) ?? path;
+    const earlier = seen.get(name);
+    if (earlier !== undefined) {
+      diagnostics.report("rego_compile_error", item.loc, `import must not shadow ${earlier}`);
+    } else seen.set(name, importText(item));
+  }
+}
+
+function importText(item: Module["imports"][number]): string {
+  return `import ${printRef(item.path)}${item.alias === undefined ? "" : ` as ${item.alias}`}`;
+}
+
+function isReserved(name: string): boolean {
+  return name === "input" || name === "data";
+}
+
+function checkShadowing(rule: Rule, diagnostics: Diagnostics, isFirst: boolean): void {
+  const [head] = rule.head.ref.parts;
+  if (isFirst && head?.kind === "var" && isReserved(head.name)) {
+    diagnostics.report(
+      "rego_compile_error",
+      rule.loc,
+      `rules must not shadow ${head.name} (use a different rule name)`,
+    );
+  }
+  if (isFirst) {
+    for (const arg of rule.head.args ?? []) {
+      const root = arg.kind === "ref" && arg.parts.length === 1 ? arg.parts[0] : undefined;
+      if (root?.kind !== "var" || !isReserved(root.name)) continue;
+      diagnostics.report(
+        "rego_compile_error",
+        arg.loc,
+        `args must not shadow ${root.name} (use a different variable name)`,
+      );
+    }
+  }
+  eachSourceExpr(rule.body, (expr) => {
+    if (expr.kind !== "expr-call") return;
+    const name = operatorName(expr.operator);
+    const [target] = expr.args;
+    const root = target?.kind === "ref" && target.parts.length === 1 ? target.parts[0] : target;
+    if (name === "assign" && root?.kind === "var" && isReserved(root.name)) {
+      diagnostics.report(
+        "rego_compile_error",
+        expr.loc,
+        `variables must not shadow ${root.name} (use a different variable name)`,
+      );
+    }
+  });
+}
+
+/** Calls of built-ins that v1 took out; a rule of the package may have the same name. */
+export function checkDeprecated(
+  body: Body,
+  diagnostics: Diagnostics,
+): void {
+  eachSourceExpr(body, (expr) => {
+    if (expr.kind !== "expr-call") return;
+    const name = operatorName(expr.operator);
+    if (name === undefined || !signatures.get(name)?.isDeprecated) return;
+    diagnostics.report("rego_type_error", expr.loc, `deprecated built-in function calls in expression: ${name}`);
+  });
+}
+
+/** Every expression as the author wrote it, also those inside terms. */
+function eachSourceExpr(body: Body, visit: (expr: Expr) => void): void {
+  const inTerm = (term: Term): void => {
+    switch (term.kind) {
+      case "ref":
+        term.parts.forEach(inTerm);
+        return;
+      case "array":
+      case "set":
+        term.items.forEach(inTerm);
+        return;
+      case "object":
+        for (const [key, value] of term.entries) {
+          inTerm(key);
+          inTerm(value);
+        }
+        return;
+      case "array-comprehension":
+      case "set-comprehension":
+        inTerm(term.head);
+        eachSourceExpr(term.body, visit);
+        return;
+      case "object-comprehension":
+        inTerm(term.key);
+        inTerm(term.value);
+        eachSourceExpr(term.body, visit);
+        return;
+      case "call":
+        term.args.forEach(inTerm);
+        return;
+      default:
+        return;
+    }
+  };
+  for (const expr of body) {
+    visit(expr);
+    if (expr.kind === "expr-term") inTerm(expr.term);
+    else if (expr.kind === "expr-call") expr.args.forEach(inTerm);
+    else if (expr.kind === "expr-some") expr.symbols.forEach(inTerm);
+    else if (expr.kind === "expr-every") {
+      inTerm(expr.domain);
+      eachSourceExpr(expr.body, visit);
+    } else if (expr.kind === "expr-not") eachSourceExpr(expr.body, visit);
+    else {
+      eachSourceExpr(expr.left, visit);
+      eachSourceExpr(expr.right, visit);
+    }
+  }
+}

@@ -17,7 +17,8 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
   const name = functionName(expr.operator);
   const group = plan.program.functions.get(name);
   const signature = group === undefined ? signatures.get(name) : undefined;
-  const inputs = group?.arity ?? (signature?.operands.at(-1)?.startsWith("...") ? expr.args.length : signature?.operands.length);
+  const custom = group === undefined ? plan.customBuiltins?.get(name) : undefined;
+  const inputs = group?.arity ?? custom?.arity ?? (signature?.operands.at(-1)?.startsWith("...") ? expr.args.length : signature?.operands.length);
   if (inputs === undefined) throw new TypeError(`undefined function ${name}`);
   const getters = expr.args.slice(0, inputs).map((arg) => planGetter(arg, bound, plan));
   const output = expr.args[inputs];
@@ -43,7 +44,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
       });
     };
   }
-  const builtin = builtins.get(name);
+  const builtin = custom?.call ?? builtins.get(name);
   if (builtin === undefined) throw new TypeError(`built-in ${name} is not implemented`);
   const call = planOperands(getters, (args) => {
     const mock = machine.mocks?.get(name);
@@ -134,7 +135,7 @@ function callMock(
       return value;
     }
     case "builtin": {
-      const builtin = builtins.get(mock.name);
+      const builtin = plan.customBuiltins?.get(mock.name)?.call ?? builtins.get(mock.name);
       return builtin === undefined ? undefined : callBuiltin(builtin, mock.name, args, location, plan.machine);
     }
   }

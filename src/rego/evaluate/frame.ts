@@ -3,6 +3,7 @@
  * stops the search (somebody has seen enough), `false` asks for the next way. Variables live in slots of a frame;
  * which ones are bound at any point is known when planning, so nothing has to be undone.
  */
+import type { CustomBuiltin } from "../compile/compile.ts";
 import type { Expr, Rule } from "../syntax/ast.ts";
 import type { Value } from "../values/value.ts";
 import type { Machine } from "./machine.ts";
@@ -32,6 +33,7 @@ export interface PlanContext {
   readonly slots: Slots;
   readonly observer: Observer | undefined;
   readonly evaluator: Evaluator;
+  readonly customBuiltins: ReadonlyMap<string, CustomBuiltin> | undefined;
 }
 
 /** What plans of refs and calls need from the evaluation of rules. */

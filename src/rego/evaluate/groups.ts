@@ -23,14 +23,20 @@ export class RuleEvaluator implements Evaluator {
   readonly #machine: Machine;
   readonly #program: Program;
   readonly #observer: Observer | undefined;
+  readonly #customBuiltins: PlanContext["customBuiltins"];
   readonly #plans = new Map<CompiledRule, RulePlan>();
   readonly #keyedPlans = new Map<CompiledRule, (RulePlan | undefined)[]>();
   readonly #indexes: (RuleIndex | undefined)[] = [];
 
-  constructor(program: Program, machine: Machine, observer?: Observer) {
+  constructor(
+    program: Program,
+    machine: Machine,
+    options: { readonly observer?: Observer | undefined; readonly customBuiltins?: PlanContext["customBuiltins"] } = {},
+  ) {
     this.#program = program;
+    this.#customBuiltins = options.customBuiltins;
     this.#machine = machine;
-    this.#observer = observer;
+    this.#observer = options.observer;
   }
 
   /** A context for planning one rule or query. */
@@ -41,6 +47,7 @@ export class RuleEvaluator implements Evaluator {
       slots,
       observer: this.#observer,
       evaluator: this,
+      customBuiltins: this.#customBuiltins,
     };
   }
 

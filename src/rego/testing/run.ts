@@ -1,0 +1,115 @@
+/** Runs the `test_` rules of modules: each is a policy decision that has to be true. */
+import { RE2JS } from "re2js";
+import { combineObservers, CoverageRecorder, type CoverageReport } from "../coverage.ts";
+import { RegoError } from "../evaluate/errors.ts";
+import type { Observer } from "../evaluate/frame.ts";
+import { createTracer, type TraceEvent } from "../explain.ts";
+import { type EvaluateOptions, type Policy, policyOf, type PolicyOptions } from "../prepare.ts";
+import type { Location, Module, Rule } from "../syntax/ast.ts";
+import { termExpr } from "../syntax/ast.ts";
+import { dataRef } from "../compile/globals.ts";
+
+export type TestStatus =
+  | { readonly kind: "Passed" }
+  | { readonly kind: "Failed" }
+  | { readonly kind: "Skipped" }
+  | { readonly kind: "Errored"; readonly message: string };
+
+export interface TestResult {
+  readonly package: string;
+  readonly name: string;
+  readonly location: Location;
+  readonly status: TestStatus;
+  readonly durationNs: number;
+  /** What the test printed. */
+  readonly output: string;
+  readonly trace: readonly TraceEvent[];
+}
+
+export interface TestRunOptions extends PolicyOptions {
+  /** Only tests whose full name (`data.pkg.test_x`) matches this pattern. */
+  readonly run?: string;
+  readonly data?: EvaluateOptions["data"];
+  readonly coverage?: boolean;
+  readonly trace?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface TestRun {
+  readonly results: readonly TestResult[];
+  readonly coverage: CoverageReport | undefined;
+}
+
+/** Throws `RegoErrors` if the modules do not compile or the pattern is not valid. */
+export function runTests(modules: readonly Module[], options: TestRunOptions): TestRun {
+  const pattern = options.run === undefined ? undefined : RE2JS.compile(options.run);
+  const recorder = options.coverage ? new CoverageRecorder() : undefined;
+  const policy = policyOf(modules, { ...options, keepsPrint: true });
+  const results: TestResult[] = [];
+  for (const test of findTests(modules)) {
+    const fullName = `data.${test.module.packagePath.join(".")}.${test.name}`;
+    if (pattern !== undefined && !pattern.matcher(fullName).find()) continue;
+    if (options.signal?.aborted) break;
+    results.push(runTest(test, policy, options, recorder));
+  }
+  return { results, coverage: recorder?.report(modules) };
+}
+
+interface FoundTest {
+  readonly module: Module;
+  readonly rule: Rule;
+  readonly name: string;
+}
+
+function findTests(modules: readonly Module[]): readonly FoundTest[] {
+  const tests: FoundTest[] = [];
+  const seen = new Set<string>();
+  for (const module of [...modules].sort((left, right) => (left.file < right.file ? -1 : 1))) {
+    for (const rule of module.rules) {
+      const [head] = rule.head.ref.parts;
+      if (head?.kind !== "var" || rule.head.args !== undefined || rule.isDefault) continue;
+      if (!/^(todo_)?test_/.test(head.name)) continue;
+      const key = [...module.packagePath, head.name].join("\u0000");
+      if (seen.has(key)) continue;
+      seen.add(key);
+      tests.push({ module, rule, name: head.name });
+    }
+  }
+  return tests;
+}
+
+function runTest(
+  { module, rule, name }: FoundTest,
+  policy: Policy,
+  options: TestRunOptions,
+  recorder: CoverageRecorder | undefined,
+): TestResult {
+  const base = { package: `data.${module.packagePath.join(".")}`, name, location: rule.loc };
+  if (name.startsWith("todo_")) {
+    return { ...base, status: { kind: "Skipped" }, durationNs: 0, output: "", trace: [] };
+  }
+  const tracer = options.trace ? createTracer() : undefined;
+  const observers = [recorder?.observer, tracer?.observer].filter((observer): observer is Observer => observer !== undefined);
+  const observer = combineObservers(observers);
+  const output: string[] = [];
+  const ref = dataRef([...module.packagePath, name]);
+  let status: TestStatus;
+  const startMs = options.env.monotonicMs();
+  try {
+    const query = policy.query([termExpr(ref)], observer === undefined ? {} : { observer });
+    const answers = query.evaluate({
+      data: options.data ?? {},
+      onPrint: (message) => output.push(`${message}\n`),
+      ...(tracer && { onTrace: tracer.note }),
+      ...(options.signal && { signal: options.signal }),
+    });
+    const value = answers[0]?.expressions[0]?.value;
+    status = value === undefined || value === false ? { kind: "Failed" } : { kind: "Passed" };
+  } catch (error) {
+    if (!(error instanceof RegoError)) throw error;
+    status = { kind: "Errored", message: error.message };
+  }
+  const durationNs = Math.round((options.env.monotonicMs() - startMs) * 1e6);
+  return { ...base, status, durationNs, output: output.join(""), trace: tracer?.events ?? [] };
+}
+
