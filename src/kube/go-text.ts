@@ -48,13 +48,16 @@ export function goFloat(value: number): string {
   return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 
-/** JSON as Go's encoder writes it: keys sorted, and `<`, `>`, `&` and line separators escaped. */
+/** JSON as Go's encoder writes it: keys sorted, except in a Map, which stands for a struct and keeps its order; and `<`, `>`, `&` and line separators escaped. */
 export function goJson(value: unknown): string {
   if (value === undefined) return "null";
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null";
   if (typeof value === "string") return jsonString(value);
   if (Array.isArray(value)) return `[${value.map(goJson).join(",")}]`;
+  if (value instanceof Map) {
+    return `{${[...value].map(([key, member]) => `${jsonString(String(key))}:${goJson(member)}`).join(",")}}`;
+  }
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
   entries.sort(([left], [right]) => compareUtf8(left, right));

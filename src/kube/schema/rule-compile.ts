@@ -58,6 +58,8 @@ export function compileNode(
   const resolved = resolveRef(given, definitions);
   const node = isResource ? withObjectMeta(resolved) : resolved;
   const rules = rulesOf["x-kubernetes-validations"] ?? [];
+  // Rules see their own level as a type of its own name.
+  const own = declared && rules.length > 0 ? declaredType(resolved, definitions, isResource) : declared;
   const isEmbedded = (schema: Schema): boolean =>
     resolveRef(schema, definitions)["x-kubernetes-embedded-resource"] === true;
   const child = (
@@ -88,9 +90,8 @@ export function compileNode(
   });
   return {
     schema: node,
-    rules: declared === undefined ? [] : rules.map((rule) => compileRule(rule, declared, node)),
-    ...(declared === undefined &&
-      rules.length > 0 && { problem: "failed to convert to declType for CEL validation rules" }),
+    rules: own === undefined ? [] : rules.map((rule) => compileRule(rule, own, node)),
+    ...(own === undefined && rules.length > 0 && { problem: "failed to convert to declType for CEL validation rules" }),
     allOf,
     ...(items && { items }),
     ...(values && { values }),
