@@ -34,6 +34,8 @@ export interface Behaviour {
   /** Selectable fields that are not simply the value at their path. */
   readonly fieldValues?: Readonly<Record<string, (object: Draft) => string>>;
   readonly selectableFields?: readonly string[];
+  /** Said to everybody who uses the resource. */
+  readonly deprecation?: string;
   readonly storedAs?: StoredForm;
   readonly columns: readonly TableColumn[];
 }

@@ -12,6 +12,8 @@ import { wireStructOf } from "./wire-types.ts";
 
 /** A built-in resource also knows what its field selectors compare with. */
 export interface BuiltinResource extends ServedResource {
+  /** Sent with every answer about this resource, reads included. */
+  readonly deprecation?: string;
   /** What a field selector compares with; the field is one of `selectableFields`. */
   fieldValue(object: KubeObject, field: string): string;
 }
@@ -50,6 +52,7 @@ function resourceOf(found: (typeof discovery)[number]): BuiltinResource {
     strategy: strategyOf(shape, behaviour),
     ...(hasStatus && { statusStrategy: statusStrategyOf(shape, behaviour) }),
     ...(behaviour.storedAs && { storedAs: behaviour.storedAs }),
+    ...(behaviour.deprecation !== undefined && { deprecation: behaviour.deprecation }),
     fieldValue: (object, field) => behaviour.fieldValues?.[field]?.(partsOf(object)) ?? valueAt(partsOf(object), field),
     columns: behaviour.columns,
   };

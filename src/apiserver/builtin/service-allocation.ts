@@ -12,6 +12,7 @@ import {
   strings,
   text,
 } from "./draft.ts";
+import { carryOverAllocations, fillPluralAddress } from "./service-update.ts";
 
 /** Who hands out addresses and ports. Each call answers one that nobody else has, or throws when none is left. */
 export interface ServiceAllocator {
@@ -30,6 +31,9 @@ export function allocateService(
 ): KubeObject {
   const draft = draftOf(service);
   const spec = ensure(draft, "spec");
+  // Harmless where it has been done already: an admission step may come before or after the object is prepared.
+  if (old) carryOverAllocations(draft, partsOf(old));
+  else fillPluralAddress(spec);
   const before = old && child(partsOf(old), "spec");
   if (text(spec, "type") === "ExternalName") return finished(draft);
   allocateAddress(spec, before, allocator);

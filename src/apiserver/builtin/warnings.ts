@@ -151,9 +151,7 @@ export function serviceWarnings(object: Draft): Warnings {
   return warnings;
 }
 
-export const endpointsWarnings = (): Warnings => [
-  "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-];
+export const endpointsDeprecation = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 
 export function claimWarnings(object: Draft): Warnings {
   const annotation = "volume.beta.kubernetes.io/storage-class";

@@ -12,7 +12,7 @@ import {
   validateNetworkPolicy,
 } from "../validation/network.ts";
 import { validateService, validateServiceUpdate } from "../validation/service.ts";
-import { endpointsWarnings, ingressWarnings, serviceWarnings } from "../warnings.ts";
+import { endpointsDeprecation, ingressWarnings, serviceWarnings } from "../warnings.ts";
 
 /** Service, Endpoints, EndpointSlice, NetworkPolicy and Ingress. */
 
@@ -104,7 +104,8 @@ const shorten = (list: readonly string[], whenEmpty: string): string => {
 
 export const endpoints: Behaviour = {
   validate: validateEndpoints,
-  warnings: endpointsWarnings,
+  deprecation: endpointsDeprecation,
+  warnings: () => [endpointsDeprecation],
   allowCreateOnUpdate: true,
   columns: [nameColumn, column("Endpoints", endpointsText), ageColumn],
 };

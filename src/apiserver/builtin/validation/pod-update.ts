@@ -2,6 +2,7 @@ import { deepEqual } from "../../../kube/equality.ts";
 import { type FieldError, forbidden, invalid } from "../../../kube/field-error.ts";
 import { child, type Draft, items, numeral, text } from "../draft.ts";
 import { jsonDiff } from "../go-diff.ts";
+import { isRecord } from "../json.ts";
 import { validatePodSpec } from "./pod-spec.ts";
 import type { Errors } from "./rules.ts";
 
@@ -20,7 +21,10 @@ export function validatePodUpdate(object: Draft, old: Draft): Errors {
   const allowed = withAllowedChanges(spec, before);
   if (!deepEqual(allowed, before)) {
     errors.push(
-      forbidden("spec", `pod updates may not change fields other than ${changeable}\n${jsonDiff(before, allowed)}`),
+      forbidden(
+        "spec",
+        `pod updates may not change fields other than ${changeable}\n${jsonDiff(inOrder(before), inOrder(allowed))}`,
+      ),
     );
   }
   return errors;
@@ -70,6 +74,17 @@ function gateErrors(spec: Draft, before: Draft): Errors {
             `only deletion is allowed, but found new scheduling gate '${text(gate, "name")}'`,
           ),
         ],
+  );
+}
+
+/** Two writers may order fields differently without differing. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([key, member]) => [key, inOrder(member)]),
   );
 }
 
