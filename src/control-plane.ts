@@ -1,6 +1,9 @@
 import { CustomResourceDefinition } from "./api/builtin/custom-resource-definition.ts";
 import { customResourceDefinitions } from "./api/crds.ts";
+import { GameDefinition } from "./api/game-definition.ts";
 import { findKind } from "./api/kinds.ts";
+import { ModuleManifest } from "./api/module-manifest.ts";
+import { WorldInstance } from "./api/world-instance.ts";
 import { startApiServer } from "./apiserver/start.ts";
 import type { Client } from "./client/client.ts";
 import { createClient } from "./client/create-client.ts";
@@ -9,6 +12,7 @@ import { endpointConfig } from "./controllers/binding-endpoints/endpoint-config.
 import { capabilityResolver } from "./controllers/capability-resolver/controller.ts";
 import { gameStatus } from "./controllers/capability-resolver/game-status.ts";
 import { moduleStatus } from "./controllers/capability-resolver/module-status.ts";
+import { reportWorld, type WorldReport } from "./controllers/capability-resolver/report.ts";
 import { type Assets, createDashboard } from "./dashboard/handler.ts";
 import { createSessions } from "./dashboard/session.ts";
 import { type Env, sleep } from "./env/env.ts";
@@ -51,7 +55,12 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const manager = createManager({ env, client, log, metrics });
   for (const controller of controllers(metrics)) manager.add(controller);
   const sessions = createSessions(env);
-  const dashboard = createDashboard({ assets: options.assets, sessions, api: server.handle });
+  const dashboard = createDashboard({
+    assets: options.assets,
+    sessions,
+    api: server.handle,
+    questions: { worlds: ([namespace = "", name = ""]) => worldReport(manager, namespace, name) },
+  });
   try {
     await installKinds(client, env);
     await applyObjects(client, options.objects);
@@ -128,3 +137,14 @@ const controllers = (metrics: MetricsRegistry): readonly Controller[] => [
   bindingEndpoints({ registryNamespace: "capstan-system" }),
   endpointConfig,
 ];
+
+/** The resolver's own words about a world, from the caches that it works with. */
+function worldReport(manager: Manager, namespace: string, name: string): WorldReport | undefined {
+  const world = manager.informer(WorldInstance).cache.get({ namespace, name });
+  if (!world) return undefined;
+  const catalogue = {
+    game: (_: string, game: string) => manager.informer(GameDefinition).cache.get({ namespace, name: game }),
+    manifest: (_: string, module: string) => manager.informer(ModuleManifest).cache.get({ namespace, name: module }),
+  };
+  return reportWorld(world, catalogue).report;
+}

@@ -10,6 +10,8 @@ export interface DashboardOptions {
   readonly sessions: Sessions;
   /** The Kubernetes API; requests reach it as the person who is signed in. */
   readonly api: HttpHandler;
+  /** What the page asks of the systems, by the first part of the path below `/ui/api`; nothing when it does not exist. */
+  readonly questions: Readonly<Record<string, (rest: readonly string[]) => unknown>>;
 }
 
 /** The page, sign-in, and the Kubernetes API under `/k8s`. Answers nothing for paths that are not the dashboard's. */
@@ -17,12 +19,14 @@ export function createDashboard({
   assets,
   sessions,
   api,
+  questions,
 }: DashboardOptions): (request: HttpRequest) => Promise<HttpResponse | undefined> {
   return async (request) => {
     const { pathname, searchParams } = new URL(request.target, "http://dashboard.invalid");
     if (pathname.startsWith("/k8s/"))
       return withSession(request, sessions, (credential) => forward(request, credential, api));
     if (pathname === "/ui/api/session") return session(request, sessions);
+    if (pathname.startsWith("/ui/api/")) return withSession(request, sessions, async () => answer(pathname, questions));
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     const token = searchParams.get("token");
     if (pathname === "/" && token !== null) return signIn(token, sessions);
@@ -42,6 +46,13 @@ const pageHeaders: Readonly<Record<string, string>> = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
 };
+
+function answer(pathname: string, questions: DashboardOptions["questions"]): HttpResponse {
+  const [topic = "", ...rest] = pathname.slice("/ui/api/".length).split("/").map(decodeURIComponent);
+  const found = Object.hasOwn(questions, topic) ? questions[topic]?.(rest) : undefined;
+  if (found === undefined) return jsonReply(404, { message: "There is no such thing." });
+  return jsonReply(200, found, { "cache-control": "no-store" });
+}
 
 function signIn(token: string, sessions: Sessions): HttpResponse {
   const cookie = sessions.signIn(token);

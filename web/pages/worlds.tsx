@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { type KubeObject, keyOf } from "../kube.ts";
 import { Phase, StateNotice } from "../parts.tsx";
+import { linkTo } from "../router.ts";
 import { useLive } from "../use-live.ts";
 
 interface World extends KubeObject {
@@ -49,7 +50,9 @@ function WorldCard({ world, bindings }: { readonly world: World; readonly bindin
   return (
     <section class="card" aria-label={`World ${name}`}>
       <header>
-        <h2>{name}</h2>
+        <h2>
+          <a href={linkTo("worlds", namespace ?? "", name)}>{name}</a>
+        </h2>
         <Phase phase={world.status?.phase} />
         <span class="quiet">
           {namespace} · game {world.spec.gameRef.name} · {world.spec.region}
