@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command `capstan`. Runs on the machine's own Node only as long as it takes to find the Node that we pin, rebuilds
 // the bundle when this is a checkout whose sources have changed, and hands over to it.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -15,10 +15,20 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
 } else {
   const isCheckout = existsSync(join(root, "src", "cli", "main.ts")) && existsSync(join(root, "scripts", "bundle.mjs"));
   if (isCheckout) {
-    const { isBundleStale, bundle } = await import("../scripts/bundle.mjs");
-    if (isBundleStale()) await bundle();
+    const { isBundleStale } = await import("../scripts/bundle.mjs");
+    if (isBundleStale()) rebuild();
   }
   await import(pathToFileURL(join(root, "dist", "bundle", "capstan.mjs")).href);
+}
+
+/** In a process of its own: the builder needs far more memory than what it builds. */
+function rebuild() {
+  const built = spawnSync(process.execPath, [join(root, "scripts", "bundle.mjs"), "--write"], {
+    stdio: ["ignore", 2, 2],
+  });
+  if (built.status === 0) return;
+  console.error("capstan: the sources could not be bundled; the reason is above");
+  process.exit(1);
 }
 
 function pinnedNode() {

@@ -37,7 +37,10 @@ async function bundleCommand(rolldown) {
   });
   await build.close();
   // The solver loads its engine from beside the file that it is in.
-  cpSync(join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"), join(root, "dist", "bundle", "cadical.wasm"));
+  cpSync(
+    join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"),
+    join(root, "dist", "bundle", "cadical.wasm"),
+  );
 }
 
 async function bundleDashboard(rolldown) {
@@ -69,3 +72,5 @@ function newestIn(folder) {
   }
   return newest;
 }
+
+if (process.argv[2] === "--write") await bundle();
