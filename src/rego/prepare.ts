@@ -27,6 +27,7 @@ export interface EvaluateOptions {
   readonly input?: unknown;
   /** Values that are Rego values already; win over `input`. */
   readonly inputValue?: Value;
+  /** Must not change after it was given; for other data give another object. */
   readonly data?: unknown;
   readonly limits?: Partial<Limits>;
   readonly signal?: AbortSignal;
@@ -117,6 +118,8 @@ function prepareQuery(
   const slots = new Slots();
   const context = evaluator.context(slots);
   let results: QueryResult[] = [];
+  let lastData: unknown;
+  let lastDataValue: Value | undefined;
   const finish: Exec = (frame) => {
     results.push(collect(frame, query, captured, slots));
     return false;
@@ -129,7 +132,12 @@ function prepareQuery(
     evaluate: (evaluation = {}) => {
       machine.input =
         evaluation.inputValue ?? (evaluation.input === undefined ? undefined : fromPlain(evaluation.input));
-      machine.data = evaluation.data === undefined ? undefined : fromPlain(evaluation.data);
+      // The same document again: what was converted of it the last time is still good.
+      if (evaluation.data !== lastData) {
+        lastData = evaluation.data;
+        lastDataValue = lastData === undefined ? undefined : fromPlain(lastData);
+      }
+      machine.data = lastDataValue;
       machine.limits = { ...defaultLimits, ...options.limits, ...evaluation.limits };
       machine.signal = evaluation.signal;
       machine.strictBuiltinErrors = evaluation.strictBuiltinErrors ?? false;
@@ -143,20 +151,24 @@ function prepareQuery(
   };
 }
 
+/** Converted only if somebody looks: most callers want one expression's value. */
 function collect(frame: Frame, query: CompiledQuery, captured: CapturedQuery, slots: Slots): QueryResult {
   const values = new Map<string, Value>();
-  const bindings: { [name: string]: PlainValue } = {};
   for (const [name, local] of query.variables) {
     const value = frame[slots.of(local)];
-    if (value === undefined) continue;
-    values.set(name, value);
-    bindings[name] = toPlain(value);
+    if (value !== undefined) values.set(name, value);
   }
   const expressions = captured.expressions.map(({ variable, location }) => {
     const value = variable === undefined ? true : frame[slots.of(variable)];
     return { value: value ?? true, location };
   });
-  return { bindings, values, expressions };
+  return {
+    values,
+    expressions,
+    get bindings() {
+      return Object.fromEntries([...values].map(([name, value]) => [name, toPlain(value)]));
+    },
+  };
 }
 
 /** A policy that nests deeper than the machine's stack ends with an error, not with a crash. */
