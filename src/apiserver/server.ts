@@ -5,6 +5,7 @@ import type { KubeObject } from "../kube/object.ts";
 import { builtinAdmission } from "./admission/builtin-admission.ts";
 import { admissionChain } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { PolicyAdmission } from "./admission/policies.ts";
 import { Authenticator, type StaticToken } from "./auth/authenticate.ts";
 import { preventEscalation } from "./auth/escalation.ts";
 import { createTokenSigner } from "./auth/jwt.ts";
@@ -67,7 +68,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     serverAddress,
     discovery,
     openApi: new OpenApi(resources, discovery),
-    admission: admissionChain([namespaceLifecycle(store), builtinAdmission(env, store), preventEscalation(authorizer)]),
+    admission: admissionChain([
+      namespaceLifecycle(store),
+      builtinAdmission(env, store),
+      preventEscalation(authorizer),
+      new PolicyAdmission(store, resources, authorizer),
+    ]),
     authenticator: new Authenticator(options.tokens ?? [], new TokenChecker(env, store, tokenSigner)),
     authorizer,
     tokenSigner,

@@ -1,0 +1,44 @@
+import { formatType } from "../../kube/cel/type.ts";
+import { type FieldError, invalid } from "../../kube/field-error.ts";
+import { compileExpression, type ExpressionNames } from "./policy-expressions.ts";
+import type { Policy } from "./policy-objects.ts";
+
+/** What is wrong with the expressions of a policy, told when it is written and not when it first refuses somebody. */
+export function policyErrors({ spec }: Policy): readonly FieldError[] {
+  const params = spec.paramKind !== undefined;
+  const names: ExpressionNames = { params, authorizer: true };
+  const withVariables = { ...names, variables: true };
+  return [
+    ...(spec.matchConditions ?? []).flatMap(({ expression }, index) =>
+      expressionErrors(`spec.matchConditions[${index}].expression`, expression, names, "bool"),
+    ),
+    ...(spec.variables ?? []).flatMap(({ expression }, index) =>
+      expressionErrors(`spec.variables[${index}].expression`, expression, withVariables),
+    ),
+    ...(spec.validations ?? []).flatMap(({ expression, messageExpression }, index) => [
+      ...expressionErrors(`spec.validations[${index}].expression`, expression, withVariables, "bool"),
+      ...(messageExpression
+        ? expressionErrors(
+            `spec.validations[${index}].messageExpression`,
+            messageExpression,
+            { params, variables: true },
+            "string",
+          )
+        : []),
+    ]),
+  ];
+}
+
+export function expressionErrors(
+  path: string,
+  expression: string,
+  names: ExpressionNames,
+  wanted?: "bool" | "string",
+): readonly FieldError[] {
+  if (expression.trim() === "") return [];
+  const compiled = compileExpression(expression, names);
+  if (!compiled.ok) return [invalid(path, expression, `compilation failed: ${compiled.message}`)];
+  const given = formatType(compiled.program.type);
+  if (wanted === undefined || given === wanted || given === "dyn") return [];
+  return [invalid(path, expression, `must evaluate to ${wanted} but got ${given}`)];
+}
