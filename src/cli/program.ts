@@ -2,6 +2,7 @@ import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { explainCommand } from "./commands/explain.ts";
 import { installCommand } from "./commands/install.ts";
+import { regoCommand } from "./commands/rego.ts";
 import { resolveCommand } from "./commands/resolve.ts";
 import { upCommand } from "./commands/up.ts";
 
@@ -14,7 +15,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help for the flags)")
     .configureHelp({ showGlobalOptions: true })
     .enablePositionalOptions();
-  for (const command of [upCommand(), installCommand(), resolveCommand(), explainCommand()])
+  for (const command of [upCommand(), installCommand(), resolveCommand(), explainCommand(), regoCommand()])
     program.addCommand(command);
   return program;
 }

@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { systemEnv } from "../../env/system.ts";
+import { type CommandResult, checkCommand, type EvalFormat, evalCommand, testCommand } from "../../rego/commands.ts";
+import type { ExplainMode } from "../../rego/explain.ts";
+import { Failure, failClearly } from "../failure.ts";
+import { readPolicyFiles } from "../policy-files.ts";
+
+/** `capstan rego eval|test|check`: policies, as users of `opa` expect it. */
+export function regoCommand(): Command {
+  return new Command("rego")
+    .description("Evaluate, test and check Rego policies.")
+    .addCommand(evaluateCommand())
+    .addCommand(testsCommand())
+    .addCommand(checksCommand());
+}
+
+interface CommonFlags {
+  readonly v0Compatible?: boolean;
+  readonly strict?: boolean;
+}
+
+const withCommonFlags = (command: Command): Command =>
+  command
+    .option("--v0-compatible", "read modules as OPA before 1.0 did")
+    .option("-S, --strict", "treat what is most likely a mistake as an error");
+
+interface EvalFlags extends CommonFlags {
+  readonly data?: readonly string[];
+  readonly input?: string;
+  readonly stdinInput?: boolean;
+  readonly format: EvalFormat;
+  readonly explain?: ExplainMode;
+  readonly coverage?: boolean;
+  readonly strictBuiltinErrors?: boolean;
+  readonly fail?: boolean;
+  readonly failDefined?: boolean;
+  readonly package?: string;
+}
+
+function evaluateCommand(): Command {
+  const command = new Command("eval")
+    .description("Evaluate a query.")
+    .addArgument(new Argument("<query>", "the query, such as data.example.allow"))
+    .option("-d, --data <path...>", "policy or data files, or folders of them")
+    .option("-i, --input <file>", "the input document, JSON or YAML")
+    .option("-I, --stdin-input", "read the input document from standard input")
+    .addOption(
+      new Option("-f, --format <format>", "how to print")
+        .choices(["json", "pretty", "raw", "values", "bindings", "discard"])
+        .default("json"),
+    )
+    .addOption(new Option("--explain <mode>", "show how the answer was found").choices(["full", "fails", "notes"]))
+    .option("--coverage", "report which lines were evaluated")
+    .option("--strict-builtin-errors", "end at the first error of a built-in function")
+    .option("--fail", "exit with 1 when the query is undefined or empty")
+    .option("--fail-defined", "exit with 1 when the query is defined and not empty")
+    .option("--package <name>", "the package in which the query is read")
+    .addHelpText("after", "\nExample:\n  capstan rego eval -d policy.rego -i input.json 'data.example.allow'\n");
+  return withCommonFlags(command).action((query: string, flags: EvalFlags) =>
+    failClearly(async () => {
+      const input = flags.stdinInput
+        ? readText(0, "standard input")
+        : flags.input === undefined
+          ? undefined
+          : readText(flags.input, flags.input);
+      print(
+        evalCommand({
+          env,
+          query,
+          files: readPolicyFiles(flags.data ?? []),
+          ...common(flags),
+          ...(input !== undefined && { input }),
+          format: flags.format,
+          ...(flags.explain && { explain: flags.explain }),
+          coverage: flags.coverage ?? false,
+          strictBuiltinErrors: flags.strictBuiltinErrors ?? false,
+          fail: flags.fail ?? false,
+          failDefined: flags.failDefined ?? false,
+          ...(flags.package !== undefined && { package: flags.package }),
+        }),
+      );
+    }),
+  );
+}
+
+interface TestFlags extends CommonFlags {
+  readonly verbose?: boolean;
+  readonly run?: string;
+  readonly coverage?: boolean;
+  readonly threshold?: number;
+  readonly format: "pretty" | "json";
+}
+
+function testsCommand(): Command {
+  const command = new Command("test")
+    .description("Run the rules whose names begin with test_; exit with 2 when one fails.")
+    .addArgument(new Argument("<path...>", "policy or data files, or folders of them"))
+    .option("-v, --verbose", "show every test")
+    .option("-r, --run <pattern>", "only tests whose names match")
+    .option("-c, --coverage", "report coverage as JSON")
+    .option("-t, --threshold <percent>", "fail below this coverage", parsePercent)
+    .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"))
+    .addHelpText("after", "\nExample:\n  capstan rego test -v policies/\n");
+  return withCommonFlags(command).action((paths: readonly string[], flags: TestFlags) =>
+    failClearly(async () =>
+      print(
+        testCommand({
+          env,
+          files: readPolicyFiles(paths),
+          ...common(flags),
+          verbose: flags.verbose ?? false,
+          ...(flags.run !== undefined && { run: flags.run }),
+          coverage: (flags.coverage ?? false) || flags.threshold !== undefined,
+          ...(flags.threshold !== undefined && { threshold: flags.threshold }),
+          format: flags.format,
+        }),
+      ),
+    ),
+  );
+}
+
+function checksCommand(): Command {
+  const command = new Command("check")
+    .description("Check that policies compile; silent when they do.")
+    .addArgument(new Argument("<path...>", "policy files, or folders of them"))
+    .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"));
+  return withCommonFlags(command).action(
+    (paths: readonly string[], flags: CommonFlags & { readonly format: "pretty" | "json" }) =>
+      failClearly(async () =>
+        print(checkCommand({ env, files: readPolicyFiles(paths), ...common(flags), format: flags.format })),
+      ),
+  );
+}
+
+const common = ({
+  v0Compatible,
+  strict,
+}: CommonFlags): { readonly version: "v0" | "v1"; readonly strict: boolean } => ({
+  version: v0Compatible ? "v0" : "v1",
+  strict: strict ?? false,
+});
+
+const env = {
+  nowNs: () => BigInt(systemEnv.now().getTime()) * 1_000_000n,
+  monotonicMs: systemEnv.monotonicMs,
+  random: systemEnv.random,
+  uuid: systemEnv.uuid,
+};
+
+function print({ stdout, stderr, exitCode }: CommandResult): void {
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = exitCode;
+}
+
+function readText(file: string | number, name: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Failure(`${name} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function parsePercent(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 100)) throw new InvalidArgumentError("A percentage is a number from 0 to 100.");
+  return value;
+}
