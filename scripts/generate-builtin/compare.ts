@@ -116,8 +116,10 @@ const lookups = {
 };
 
 function allocateLike(service: KubeObject, answer: Json, old?: KubeObject): KubeObject {
-  const spec = answer["spec"] as { clusterIP?: string; ports?: readonly { nodePort?: number }[] } | undefined;
-  const ports = (spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0);
+  const spec = answer["spec"] as
+    | { clusterIP?: string; healthCheckNodePort?: number; ports?: readonly { nodePort?: number }[] }
+    | undefined;
+  const ports = [...(spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0), spec?.healthCheckNodePort ?? 0];
   return allocateService(service, old, {
     clusterIp: () => spec?.clusterIP ?? "10.0.0.99",
     nodePort: () => ports.shift() ?? 0,

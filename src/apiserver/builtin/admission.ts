@@ -38,6 +38,8 @@ function admitPod(draft: Draft, lookups: AdmissionLookups): Admitted {
   const spec = ensure(draft, "spec");
   const refusal = useServiceAccount(draft, spec, lookups) ?? usePriority(spec, lookups);
   if (refusal !== undefined) return forbidden(refusal);
+  const runtimeClass = text(spec, "runtimeClassName");
+  if (runtimeClass !== "") return forbidden(`pod rejected: RuntimeClass ${JSON.stringify(runtimeClass)} not found`);
   if (child(spec, "overhead")) {
     return forbidden("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
   }

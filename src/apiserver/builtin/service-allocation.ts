@@ -38,6 +38,9 @@ export function allocateService(
   if (text(spec, "type") === "ExternalName") return finished(draft);
   allocateAddress(spec, before, allocator);
   if (needsNodePorts(spec)) allocateNodePorts(spec, before, allocator);
+  if (text(spec, "type") === "LoadBalancer" && text(spec, "externalTrafficPolicy") === "Local") {
+    spec["healthCheckNodePort"] ??= before?.["healthCheckNodePort"] ?? allocator.nodePort();
+  }
   return finished(draft);
 }
 

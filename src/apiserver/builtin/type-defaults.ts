@@ -1,3 +1,4 @@
+import { addQuantities, formatQuantity, quantity } from "../../kube/quantity.ts";
 import { child, type Draft, fill, fillEmpty, items, text } from "./draft.ts";
 import { imageTag } from "./image.ts";
 
@@ -127,9 +128,29 @@ export function podOnlyDefaults(spec: Draft): void {
     if (!resources || !limits) continue;
     resources["requests"] = { ...limits, ...child(resources, "requests") };
   }
+  podLevelRequests(spec);
   fill(spec, "enableServiceLinks", true);
   if (spec["hostNetwork"] !== true) return;
   for (const entry of [...items(spec, "containers"), ...items(spec, "initContainers")]) {
     for (const port of items(entry, "ports")) fillEmpty(port, "hostPort", port["containerPort"]);
   }
+}
+
+/** Resources of the whole pod: what its containers ask for, otherwise what the pod may use at most. */
+function podLevelRequests(spec: Draft): void {
+  const resources = child(spec, "resources");
+  const limits = child(resources, "limits");
+  if (!resources || !limits) return;
+  const requests: Draft = { ...child(resources, "requests") };
+  for (const name of Object.keys(limits)) requests[name] ??= containerRequests(spec, name) ?? limits[name];
+  resources["requests"] = requests;
+}
+
+function containerRequests(spec: Draft, name: string): string | undefined {
+  const asked = items(spec, "containers").flatMap((container) => {
+    const value = child(child(container, "resources"), "requests")?.[name];
+    return value === undefined ? [] : [quantity(String(value))];
+  });
+  const [first, ...rest] = asked;
+  return first && formatQuantity(rest.reduce(addQuantities, first));
 }

@@ -15,7 +15,9 @@ import {
 } from "./rules.ts";
 import { validateContainerSecurity } from "./security.ts";
 
-export function validateContainers(containers: readonly Draft[], volumes: ReadonlySet<string>, path: string): Errors {
+export function validateContainers(spec: Draft, volumes: ReadonlySet<string>, path: string): Errors {
+  const containers = items(spec, "containers");
+  const graceSeconds = numeral(spec, "terminationGracePeriodSeconds") ?? 0;
   if (containers.length === 0) return [required(path)];
   const names = new Set<string>();
   const errors: FieldError[] = [];
@@ -26,7 +28,7 @@ export function validateContainers(containers: readonly Draft[], volumes: Readon
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
     errors.push(
-      ...validateLifecycle(child(container, "lifecycle"), `${at}.lifecycle`),
+      ...validateLifecycle(child(container, "lifecycle"), graceSeconds, `${at}.lifecycle`),
       ...validateProbes(container, at),
     );
     errors.push(...checkOneOf(text(container, "restartPolicy"), `${at}.restartPolicy`, containerRestartPolicies));
@@ -38,6 +40,7 @@ const containerRestartPolicies = ["Always", "Never", "OnFailure"];
 const onlyForSidecars = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"];
 
 export function validateInitContainers(spec: Draft, volumes: ReadonlySet<string>, path: string): Errors {
+  const graceSeconds = numeral(spec, "terminationGracePeriodSeconds") ?? 0;
   const names = new Set(items(spec, "containers").map((container) => text(container, "name")));
   const errors: FieldError[] = [];
   for (const [index, container] of items(spec, "initContainers").entries()) {
@@ -50,7 +53,7 @@ export function validateInitContainers(spec: Draft, volumes: ReadonlySet<string>
     errors.push(...hostPortConflicts([container], path));
     if (text(container, "restartPolicy") === "Always") {
       errors.push(
-        ...validateLifecycle(child(container, "lifecycle"), `${at}.lifecycle`),
+        ...validateLifecycle(child(container, "lifecycle"), graceSeconds, `${at}.lifecycle`),
         ...validateProbes(container, at),
       );
       continue;
@@ -135,6 +138,10 @@ function mountErrors(container: Draft, volumes: ReadonlySet<string>, path: strin
     taken.add(mountPath);
     // The real server names the list here, not the item.
     if (text(mount, "subPath") !== "") errors.push(...checkDescendingPath(text(mount, "subPath"), `${path}.subPath`));
+    if (text(mount, "mountPropagation") !== "") {
+      const modes = ["Bidirectional", "HostToContainer", "None"];
+      errors.push(...checkOneOf(text(mount, "mountPropagation"), `${path}.mountPropagation`, modes));
+    }
     if (text(mount, "subPathExpr") !== "") {
       if (text(mount, "subPath") !== "") {
         const detail = "subPathExpr and subPath are mutually exclusive";

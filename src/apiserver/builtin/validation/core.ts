@@ -61,7 +61,8 @@ export function validateConfigMap(object: Draft): Errors {
   for (const [key] of binary)
     errors.push(...configKeyErrors(key).map((error) => invalid(`binaryData[${key}]`, key, error)));
   const size = data.reduce((sum, [, value]) => sum + Buffer.byteLength(String(value)), 0) + decodedSize(binary);
-  return size > dataLimitBytes ? [...errors, tooLong("", dataLimitBytes)] : errors;
+  // The real server has no name for the whole object.
+  return size > dataLimitBytes ? [...errors, tooLong("[]", dataLimitBytes)] : errors;
 }
 
 const decodedSize = (values: readonly (readonly [string, unknown])[]): number =>

@@ -12,7 +12,7 @@ export function validateDefinition(object: Draft): Errors {
   const name = text(child(object, "metadata"), "name");
   const [group, plural] = [text(spec, "group"), text(child(spec, "names"), "plural")];
   const errors: FieldError[] = [];
-  if (name !== `${plural}.${group}`)
+  if (name !== "" && name !== `${plural}.${group}`)
     errors.push(invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group'));
   errors.push(
     ...groupErrors(group),

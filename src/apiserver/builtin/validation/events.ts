@@ -21,12 +21,15 @@ export function validateNewEvent(object: Draft): Errors {
     if (text(object, field) === "") errors.push(required(field));
   };
   if (text(object, "eventTime") === "") errors.push(required("eventTime"));
-  need("reportingController");
-  if (controller !== "")
-    errors.push(...labelKeyErrors(controller).map((error) => invalid("reportingController", controller, error)));
-  need("reportingInstance");
-  need("action");
-  need("reason");
+  else {
+    need("reportingController");
+    if (controller !== "") {
+      errors.push(...labelKeyErrors(controller).map((error) => invalid("reportingController", controller, error)));
+    }
+    need("reportingInstance");
+    need("action");
+    need("reason");
+  }
   const type = text(object, "type");
   // The message names the value twice, and the first time it is lost.
   if (type !== "Normal" && type !== "Warning") errors.push(invalid("type", "", `has invalid value: ${type}`));

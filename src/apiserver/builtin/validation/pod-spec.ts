@@ -25,12 +25,13 @@ export function validatePodSpec(spec: Draft, path: string): Errors {
   const at = (field: string): string => `${path}.${field}`;
   return [
     ...validateVolumes(volumes, at("volumes")),
-    ...validateContainers(items(spec, "containers"), volumeNames, at("containers")),
+    ...validateContainers(spec, volumeNames, at("containers")),
     ...validateInitContainers(spec, volumeNames, at("initContainers")),
     ...hostNetworkErrors(spec, path),
     ...checkRequiredOneOf(text(spec, "restartPolicy"), at("restartPolicy"), ["Always", "OnFailure", "Never"]),
     ...checkRequiredOneOf(text(spec, "dnsPolicy"), at("dnsPolicy"), dnsPolicies),
     ...validateLabels(spec, "nodeSelector", at("nodeSelector")),
+    ...processErrors(spec, at("securityContext.shareProcessNamespace")),
     ...validatePodSecurity(child(spec, "securityContext"), at("securityContext")),
     ...validateAffinity(child(spec, "affinity"), at("affinity")),
     ...dnsConfigErrors(spec, at("dnsConfig")),
@@ -48,6 +49,7 @@ export function validatePodSpec(spec: Draft, path: string): Errors {
     ...optional(spec, "priorityClassName", at, checkSubdomain),
     ...optional(spec, "runtimeClassName", at, checkSubdomain),
     ...checkOneOf(text(spec, "preemptionPolicy"), at("preemptionPolicy"), ["PreemptLowerPriority", "Never"]),
+    ...(child(spec, "os") ? checkRequiredOneOf(text(child(spec, "os"), "name"), at("os"), ["linux", "windows"]) : []),
   ];
 }
 
@@ -80,6 +82,11 @@ function hostNetworkErrors(spec: Draft, path: string): Errors {
   );
 }
 
+function processErrors(spec: Draft, path: string): Errors {
+  if (spec["shareProcessNamespace"] !== true || spec["hostPID"] !== true) return [];
+  return [invalid(path, true, "ShareProcessNamespace and HostPID cannot both be enabled")];
+}
+
 function dnsConfigErrors(spec: Draft, path: string): Errors {
   const config = child(spec, "dnsConfig");
   const isNone = text(spec, "dnsPolicy") === "None";
@@ -92,11 +99,24 @@ function dnsConfigErrors(spec: Draft, path: string): Errors {
   if (servers.length > 3) errors.push(invalid(`${path}.nameservers`, servers, "must not have more than 3 nameservers"));
   errors.push(...servers.flatMap((server, index) => checkAddress(server, `${path}.nameservers[${index}]`)));
   errors.push(
+    ...strings(config, "searches").flatMap((search, index) => searchErrors(search, `${path}.searches[${index}]`)),
+  );
+  errors.push(
     ...items(config, "options").flatMap((option, index) =>
       text(option, "name") === "" ? [required(`${path}.options[${index}]`, "must not be empty")] : [],
     ),
   );
   return errors;
+}
+
+const searchPattern = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*";
+
+/** Search domains may also have underscores, and end with a dot. */
+function searchErrors(search: string, path: string): Errors {
+  const labels = search.replace(/\.$/, "").split(".");
+  if (search.length <= 253 && labels.every((label) => /^_?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/.test(label))) return [];
+  const detail = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${searchPattern}')`;
+  return [invalid(path, search, detail)];
 }
 
 function gateErrors(spec: Draft, path: string): Errors {

@@ -10,11 +10,19 @@ export function validateProbes(container: Draft, path: string): Errors {
   });
 }
 
-export function validateLifecycle(lifecycle: Draft | undefined, path: string): Errors {
+export function validateLifecycle(lifecycle: Draft | undefined, graceSeconds: number, path: string): Errors {
   return ["postStart", "preStop"].flatMap((field) => {
     const hook = child(lifecycle, field);
-    return hook ? handlerErrors(hook, `${path}.${field}`) : [];
+    return hook
+      ? [...handlerErrors(hook, `${path}.${field}`), ...sleepErrors(hook, graceSeconds, `${path}.${field}.sleep`)]
+      : [];
   });
+}
+
+function sleepErrors(hook: Draft, graceSeconds: number, path: string): Errors {
+  const seconds = numeral(child(hook, "sleep"), "seconds") ?? 0;
+  if (seconds >= 0 && (seconds === 0 || seconds <= graceSeconds)) return [];
+  return [invalid(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`)];
 }
 
 const counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
@@ -59,18 +67,14 @@ function actionErrors(handler: (typeof handlers)[number], action: Draft, path: s
         ...(text(action, "path") === "" ? [required(`${path}.path`)] : []),
         ...checkPort(action["port"], `${path}.port`),
         ...checkRequiredOneOf(text(action, "scheme"), `${path}.scheme`, ["HTTP", "HTTPS"]),
-        ...items(action, "httpHeaders").flatMap((header, index) =>
-          headerErrors(header, `${path}.httpHeaders[${index}]`),
-        ),
+        ...items(action, "httpHeaders").flatMap((header) => headerErrors(header, `${path}.httpHeaders`)),
       ];
     case "tcpSocket":
       return checkPort(action["port"], `${path}.port`);
     case "grpc":
       return checkPortNumber(action["port"], `${path}.port`);
     case "sleep":
-      return (numeral(action, "seconds") ?? 0) < 0
-        ? [invalid(path, action["seconds"], "must be greater than or equal to 0")]
-        : [];
+      return [];
   }
 }
 
@@ -80,5 +84,5 @@ function headerErrors(header: Draft, path: string): Errors {
   const name = text(header, "name");
   if (new RegExp(`^${headerPattern}$`).test(name)) return [];
   const detail = `a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '${headerPattern}')`;
-  return [invalid(`${path}.name`, name, detail)];
+  return [invalid(path, name, detail)];
 }

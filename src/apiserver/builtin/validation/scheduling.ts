@@ -1,8 +1,8 @@
 import { type FieldError, forbidden, invalid, notSupported, required } from "../../../kube/field-error.ts";
 import { type LabelSelector, validateLabelSelector } from "../../../kube/label-selector.ts";
-import { labelKeyErrors } from "../../../kube/names.ts";
+import { labelKeyErrors, labelValueErrors } from "../../../kube/names.ts";
 import { child, type Draft, items, numeral, strings, text } from "../draft.ts";
-import { checkOneOf, checkQualifiedName, type Errors } from "./rules.ts";
+import { checkLabel, checkOneOf, checkQualifiedName, type Errors } from "./rules.ts";
 
 /** Where a pod may run: affinities, tolerations and spreading. */
 
@@ -29,6 +29,9 @@ function tolerationErrors(toleration: Draft, path: string): Errors {
     const value = text(toleration, "value");
     if (value !== "")
       errors.push(invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+  } else if (operator === "Equal" || operator === "") {
+    const value = text(toleration, "value");
+    errors.push(...labelValueErrors(value).map((error) => invalid(`${path}.operator`, value, error)));
   } else errors.push(...checkOneOf(operator, `${path}.operator`, ["Equal", "Exists"]));
   errors.push(...checkOneOf(effect, `${path}.effect`, taintEffects));
   return errors;
@@ -46,6 +49,9 @@ export function validateSpread(constraints: readonly Draft[], path: string): Err
     const choices = ["DoNotSchedule", "ScheduleAnyway"];
     if (!choices.includes(whenUnsatisfiable))
       errors.push(notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable, choices));
+    const domains = numeral(constraint, "minDomains");
+    if (domains !== undefined && domains <= 0)
+      errors.push(invalid(`${at}.minDomains`, domains, "must be greater than zero"));
     errors.push(...selectorErrors(constraint, "labelSelector", at));
     return errors;
   });
@@ -151,6 +157,7 @@ function podTermErrors(term: Draft, path: string): Errors {
   return [
     ...selectorErrors(term, "labelSelector", path),
     ...selectorErrors(term, "namespaceSelector", path),
+    ...strings(term, "namespaces").flatMap((namespace) => checkLabel(namespace, `${path}.namespace`)),
     ...(key === "" ? [required(`${path}.topologyKey`, "can not be empty")] : []),
     ...checkQualifiedName(key, `${path}.topologyKey`),
   ];

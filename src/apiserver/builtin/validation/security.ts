@@ -1,6 +1,6 @@
-import { type FieldError, invalid } from "../../../kube/field-error.ts";
-import { child, type Draft, numeral } from "../draft.ts";
-import { type Errors, invalidText } from "./rules.ts";
+import { type FieldError, invalid, required } from "../../../kube/field-error.ts";
+import { child, type Draft, items, numeral, text } from "../draft.ts";
+import { checkRequiredOneOf, type Errors, invalidText } from "./rules.ts";
 
 /** Security contexts of pods and containers. */
 
@@ -25,7 +25,34 @@ export function validatePodSecurity(context: Draft | undefined, path: string): E
     ...groups.flatMap((group, index) =>
       checkUserId({ group }, "group", "").map((error) => ({ ...error, field: `${path}.supplementalGroups[${index}]` })),
     ),
+    ...sysctlErrors(context, path),
+    ...seccompErrors(context, path),
   ];
+}
+
+const sysctlPattern = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
+const sysctlText = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+
+function sysctlErrors(context: Draft, path: string): Errors {
+  return items(context, "sysctls").flatMap((sysctl, index) => {
+    const name = text(sysctl, "name");
+    if (name === "") return [required(`${path}.sysctls[${index}].name`)];
+    if (name.length <= 253 && sysctlPattern.test(name)) return [];
+    return [
+      invalid(`${path}.sysctls[${index}].name`, name, `must have at most 253 characters and match regex ${sysctlText}`),
+    ];
+  });
+}
+
+function seccompErrors(context: Draft, path: string): Errors {
+  const profile = child(context, "seccompProfile");
+  if (!profile) return [];
+  const field = `${path}.seccompProfile`;
+  const type = text(profile, "type");
+  if (type === "Localhost" && text(profile, "localhostProfile") === "") {
+    return [required(`${field}.localhostProfile`, "must be set when seccomp type is Localhost")];
+  }
+  return checkRequiredOneOf(type, `${field}.type`, ["Localhost", "RuntimeDefault", "Unconfined"]);
 }
 
 export function validateContainerSecurity(context: Draft | undefined, path: string): Errors {
@@ -41,10 +68,7 @@ export function validateContainerSecurity(context: Draft | undefined, path: stri
     );
   }
   const added = child(context, "capabilities")?.["add"];
-  if (
-    Array.isArray(added) &&
-    added.some((capability) => capability === "CAP_SYS_ADMIN" || capability === "SYS_ADMIN")
-  ) {
+  if (Array.isArray(added) && added.includes("CAP_SYS_ADMIN")) {
     const detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
     errors.push(invalidText(path, goContext(context), detail));
   }
@@ -60,7 +84,12 @@ const goFields = [
 function goContext(context: Draft): string {
   const members = goFields.map((field) => {
     const name = field === "seLinuxOptions" ? "SELinuxOptions" : field.charAt(0).toUpperCase() + field.slice(1);
-    return `${JSON.stringify(name)}:${JSON.stringify(context[field] ?? null)}`;
+    return `${JSON.stringify(name)}:${JSON.stringify(field === "capabilities" ? goCapabilities(context) : (context[field] ?? null))}`;
   });
   return `{${members.join(",")}}`;
+}
+
+function goCapabilities(context: Draft): unknown {
+  const capabilities = child(context, "capabilities");
+  return capabilities ? { Add: capabilities["add"] ?? null, Drop: capabilities["drop"] ?? null } : null;
 }

@@ -89,6 +89,10 @@ function addressErrors(spec: Draft): Errors {
       ...checkRequiredOneOf(policy, "spec.ipFamilyPolicy", ["PreferDualStack", "RequireDualStack", "SingleStack"]),
     );
   }
+  const isOpen = all[0] === "None" && entries(spec, "selector").length === 0;
+  if (policy === "RequireDualStack" && all.length < 2 && !isOpen) {
+    errors.push(invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services"));
+  }
   for (const [index, ip] of all.entries()) {
     if (index === 0 && ip === "None") {
       if (all.length > 1) errors.push(invalid("spec.clusterIPs", all, "'None' must be the first and only value"));

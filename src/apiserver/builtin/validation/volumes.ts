@@ -2,7 +2,7 @@ import { duplicate, type FieldError, forbidden, invalid, required } from "../../
 import { child, type Draft, items, numeral, text } from "../draft.ts";
 import { validateFieldReference, volumeFields } from "./environment.ts";
 import { read } from "./quantities.ts";
-import { checkDescendingPath, checkLabel, checkOneOf, type Errors } from "./rules.ts";
+import { checkDescendingPath, checkLabel, checkOneOf, checkSubdomain, type Errors } from "./rules.ts";
 
 export function validateVolumes(volumes: readonly Draft[], path: string): Errors {
   const names = new Set<string>();
@@ -59,7 +59,8 @@ const downwardItems: Check = (source, path) =>
     else errors.push(...checkDescendingPath(text(item, "path"), `${at}.path`));
     const field = child(item, "fieldRef");
     const resource = child(item, "resourceFieldRef");
-    if (field) errors.push(...validateFieldReference(field, `${at}.fieldRef`, volumeFields));
+    // The real server names the source here, not the item.
+    if (field) errors.push(...validateFieldReference(field, `${path}.fieldRef`, volumeFields));
     if (field && resource) {
       errors.push(invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"));
     }
@@ -131,7 +132,11 @@ const checks: Readonly<Record<string, Check>> = {
   ),
   downwardAPI: both(mode, downwardItems),
   projected,
-  csi: needs("driver"),
+  csi: (source, path) => {
+    const driver = text(source, "driver");
+    return driver === "" ? [required(`${path}.driver`)] : checkSubdomain(driver, `${path}.driver`);
+  },
+  ephemeral: (source, path) => (child(source, "volumeClaimTemplate") ? [] : [required(`${path}.volumeClaimTemplate`)]),
   image: needs("reference"),
 };
 
