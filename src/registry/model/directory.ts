@@ -1,0 +1,175 @@
+import type { Change } from "./change.ts";
+import type { Moment, View } from "./decide.ts";
+import { byOrder, Entry } from "./entry.ts";
+import { type Instance, placeOf } from "./instance.ts";
+import { OrderedGroup, OrderedIndex } from "./ordered-group.ts";
+
+/**
+ * All services, with an index for every question of the specification. Only `apply` changes what is durable and only
+ * `beat` what is not; both are told the time.
+ */
+export class Directory implements View {
+  readonly #entries = new Map<string, Entry>();
+  readonly #all = new OrderedGroup<Entry>(byOrder);
+  readonly #byName = new OrderedIndex<Entry>(byOrder);
+  readonly #byType = new OrderedIndex<Entry>(byOrder);
+  readonly #byEngine = new OrderedIndex<Entry>(byOrder);
+  readonly #idByPlace = new Map<string, string>();
+  readonly #countByOwner = new Map<string, number>();
+  /** The number of the last change that was applied. */
+  sequence = 0;
+
+  /** Registered ones and hidden ones. */
+  get size(): number {
+    return this.#entries.size;
+  }
+  /** Registered ones. */
+  get registeredSize(): number {
+    return this.#all.size;
+  }
+
+  get(id: string): Entry | undefined {
+    return this.#entries.get(id);
+  }
+
+  idAt(place: string): string | undefined {
+    return this.#idByPlace.get(place);
+  }
+
+  otherOwnerOf(serviceName: string, owner: string): string | undefined {
+    for (const { instance } of this.#byName.list(serviceName))
+      if (instance.owner !== owner && instance.owner !== "") return instance.owner;
+    return undefined;
+  }
+
+  countOf(owner: string): number {
+    return this.#countByOwner.get(owner) ?? 0;
+  }
+
+  entries(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
+  /** Registered, in order; expired ones are the caller's to leave out, because only the caller knows the time. */
+  registered(): readonly Entry[] {
+    return this.#all.list();
+  }
+  named(serviceName: string): readonly Entry[] {
+    return this.#byName.list(serviceName);
+  }
+  ofType(serviceType: string): readonly Entry[] {
+    return this.#byType.list(serviceType);
+  }
+  engines(serviceType: string, serviceSubType: string, languageName: string): readonly Entry[] {
+    return this.#byEngine.list(engineKey(serviceType, serviceSubType, languageName));
+  }
+  types(): IterableIterator<string> {
+    return this.#byType.keys();
+  }
+
+  /** Puts back what was stored; heartbeats are counted from now, because nobody could be heard before. */
+  load(instance: Instance, lastSeenMs: number | undefined, now: Moment): Entry {
+    const entry = this.#put(instance, now);
+    entry.lastSeenMs = lastSeenMs;
+    const { presence } = instance;
+    if (presence.kind !== "Registered") entry.hiddenSinceMs = now.monotonicMs - Math.max(0, now.wallMs - presence.atMs);
+    return entry;
+  }
+
+  /** Takes over one change; changes come in their order, each once. */
+  apply(change: Change, now: Moment): Entry | undefined {
+    this.sequence = change.sequence;
+    if (change.instance !== null) return this.#put(change.instance, now);
+    const entry = this.#entries.get(change.id);
+    if (entry !== undefined) this.#remove(entry);
+    return undefined;
+  }
+
+  /** A heartbeat that this process got. */
+  beat(entry: Entry, now: Moment): void {
+    entry.heardAtMs = now.monotonicMs;
+    entry.lastSeenMs = now.wallMs;
+    entry.heardElsewhere = false;
+  }
+
+  /** A heartbeat that another replica got; it may be older than ours. */
+  beatElsewhere(entry: Entry, lastSeenMs: number, now: Moment): void {
+    if (entry.lastSeenMs !== undefined && entry.lastSeenMs >= lastSeenMs) return;
+    entry.lastSeenMs = lastSeenMs;
+    entry.heardAtMs = now.monotonicMs;
+    entry.heardElsewhere = true;
+  }
+
+  #put(instance: Instance, now: Moment): Entry {
+    let entry = this.#entries.get(instance.target.id);
+    if (entry === undefined) {
+      entry = new Entry(instance, now.monotonicMs);
+      this.#entries.set(instance.target.id, entry);
+      this.#count(instance.owner, 1);
+    } else {
+      const before = entry.instance;
+      this.#unindex(entry);
+      if (before.owner !== instance.owner) {
+        this.#count(before.owner, -1);
+        this.#count(instance.owner, 1);
+      }
+      if (!instance.pinged) entry.lastSeenMs = undefined;
+      // Silence is counted anew when heartbeats begin, and when a service comes back from wherever it was.
+      if (instance.pinged && isBack(before, instance)) entry.heardAtMs = now.monotonicMs;
+      if (before.presence.kind === "Registered" && instance.presence.kind !== "Registered")
+        entry.hiddenSinceMs = now.monotonicMs;
+      const place = placeOf(before.owner, before.target);
+      if (this.#idByPlace.get(place) === before.target.id) this.#idByPlace.delete(place);
+      entry.instance = instance;
+      entry.encoded = undefined;
+    }
+    this.#index(entry);
+    return entry;
+  }
+
+  #remove(entry: Entry): void {
+    this.#unindex(entry);
+    const place = placeOf(entry.instance.owner, entry.instance.target);
+    if (this.#idByPlace.get(place) === entry.instance.target.id) this.#idByPlace.delete(place);
+    this.#entries.delete(entry.instance.target.id);
+    this.#count(entry.instance.owner, -1);
+  }
+
+  #index(entry: Entry): void {
+    const { target, owner, presence } = entry.instance;
+    this.#idByPlace.set(placeOf(owner, target), target.id);
+    if (presence.kind !== "Registered") return;
+    this.#all.add(entry);
+    this.#byName.add(target.serviceName, entry);
+    this.#byType.add(target.serviceType ?? "", entry);
+    const engine = engineOf(entry);
+    if (engine !== undefined) this.#byEngine.add(engine, entry);
+  }
+
+  #unindex(entry: Entry): void {
+    const { target } = entry.instance;
+    this.#all.delete(entry);
+    this.#byName.delete(target.serviceName, entry);
+    this.#byType.delete(target.serviceType ?? "", entry);
+    const engine = engineOf(entry);
+    if (engine !== undefined) this.#byEngine.delete(engine, entry);
+  }
+
+  #count(owner: string, by: number): void {
+    const count = (this.#countByOwner.get(owner) ?? 0) + by;
+    if (count === 0) this.#countByOwner.delete(owner);
+    else this.#countByOwner.set(owner, count);
+  }
+}
+
+const isBack = (before: Instance, after: Instance): boolean =>
+  !before.pinged || (before.missing && !after.missing) || before.presence.kind !== after.presence.kind;
+
+const engineKey = (serviceType: string, serviceSubType: string, languageName: string): string =>
+  `${serviceType}\n${serviceSubType}\n${languageName}`;
+
+function engineOf({ instance: { target } }: Entry): string | undefined {
+  const { serviceType, serviceSubType, languageName } = target;
+  if (serviceType === null || serviceSubType === null || languageName === null) return undefined;
+  return engineKey(serviceType, serviceSubType, languageName);
+}

@@ -1,0 +1,26 @@
+import type { Heard } from "./expiry.ts";
+import type { Instance } from "./instance.ts";
+
+/** One service in memory: what is durable of it, replaced by changes, and its heartbeats, which are not. */
+export class Entry implements Heard {
+  instance: Instance;
+  heardAtMs: number;
+  heardElsewhere = false;
+  /** The last heartbeat on the wall clock, for people; undefined before the first. */
+  lastSeenMs: number | undefined;
+  /** On the monotonic clock, when it went into hiding. */
+  hiddenSinceMs = 0;
+  /** Whether the last heartbeat has yet to be written down. */
+  isBeatUnsaved = false;
+  /** The last answer made of it, by whoever encodes answers; dropped with every change. */
+  encoded: string | undefined;
+
+  constructor(instance: Instance, nowMs: number) {
+    this.instance = instance;
+    this.heardAtMs = nowMs;
+  }
+}
+
+/** Oldest registration first, then id: the same on every replica. */
+export const byOrder = (a: Entry, b: Entry): number =>
+  a.instance.order - b.instance.order || (a.instance.target.id < b.instance.target.id ? -1 : 1);

@@ -1,0 +1,96 @@
+import type { Directory } from "./directory.ts";
+import type { Entry } from "./entry.ts";
+import { type ExpiryLimits, healthAt, isListedAt } from "./expiry.ts";
+import { multiCapability, type ServiceHealth } from "./service.ts";
+
+/** The questions of the specification ("Repository Queries"), each answered from an index. */
+export interface Search {
+  readonly serviceName?: string;
+  readonly serviceType?: string;
+  readonly serviceSubType?: string;
+  readonly languageName?: string;
+}
+
+/**
+ * A type alone also finds services that can do everything (multi-capability); an engine or a language asks for code
+ * execution, where every given field must match exactly.
+ */
+export function search(directory: Directory, asked: Search, nowMs: number, limits: ExpiryLimits): readonly Entry[] {
+  const found = candidates(directory, asked);
+  const wanted = matcher(asked);
+  return found.filter((entry) => wanted(entry) && isListedAt(entry, nowMs, limits));
+}
+
+function candidates(directory: Directory, asked: Search): readonly Entry[] {
+  const { serviceName, serviceType, serviceSubType, languageName } = asked;
+  if (serviceType !== undefined && serviceSubType !== undefined && languageName !== undefined)
+    return directory.engines(serviceType, serviceSubType, languageName);
+  if (serviceName !== undefined) return directory.named(serviceName);
+  if (serviceType === undefined) return directory.registered();
+  if (isExact(asked) || serviceType === multiCapability) return directory.ofType(serviceType);
+  return merged(directory.ofType(serviceType), directory.ofType(multiCapability));
+}
+
+function matcher(asked: Search): (entry: Entry) => boolean {
+  const { serviceName, serviceType, serviceSubType, languageName } = asked;
+  const exact = isExact(asked);
+  return ({ instance: { target } }) =>
+    (serviceName === undefined || target.serviceName === serviceName) &&
+    (serviceType === undefined ||
+      target.serviceType === serviceType ||
+      (!exact && target.serviceType === multiCapability)) &&
+    (serviceSubType === undefined || target.serviceSubType === serviceSubType) &&
+    (languageName === undefined || target.languageName === languageName);
+}
+
+const isExact = ({ serviceSubType, languageName }: Search): boolean =>
+  serviceSubType !== undefined || languageName !== undefined;
+
+/** Two ordered lists as one. */
+function merged(left: readonly Entry[], right: readonly Entry[]): readonly Entry[] {
+  if (right.length === 0) return left;
+  if (left.length === 0) return right;
+  const all: Entry[] = [];
+  let l = 0;
+  let r = 0;
+  while (l < left.length || r < right.length) {
+    const a = left[l];
+    const b = right[r];
+    if (b === undefined || (a !== undefined && a.instance.order <= b.instance.order)) {
+      if (a !== undefined) all.push(a);
+      l++;
+    } else {
+      all.push(b);
+      r++;
+    }
+  }
+  return all;
+}
+
+/** Services not heard of for longer than the given age; those that were never heard count from their registration. */
+export function stale(
+  directory: Directory,
+  maxAgeMs: number,
+  inactiveOnly: boolean,
+  now: { readonly wallMs: number; readonly monotonicMs: number },
+  limits: ExpiryLimits,
+): readonly Entry[] {
+  return directory.registered().filter((entry) => {
+    if (!isListedAt(entry, now.monotonicMs, limits)) return false;
+    const health = healthAt(entry, now.monotonicMs, limits);
+    if (inactiveOnly && (health === "HEALTHY" || health === "PENDING")) return false;
+    return now.wallMs - (entry.lastSeenMs ?? entry.instance.registeredAtMs) > maxAgeMs;
+  });
+}
+
+export type HealthCounts = Readonly<Record<ServiceHealth, number>> & { readonly total: number };
+
+export function countHealth(entries: Iterable<Entry>, nowMs: number, limits: ExpiryLimits): HealthCounts {
+  const counts = { PENDING: 0, HEALTHY: 0, UNHEALTHY: 0, DOWN: 0, total: 0 };
+  for (const entry of entries) {
+    if (!isListedAt(entry, nowMs, limits)) continue;
+    counts[healthAt(entry, nowMs, limits)]++;
+    counts.total++;
+  }
+  return counts;
+}
