@@ -176,14 +176,14 @@ class Validator {
 
   run(document: Value): readonly SchemaIssue[] {
     const result: Result = { issues: [], score: 0 };
-    this.#validate(this.#schema.root, document, "(root)", result);
+    this.#validate(this.#schema.root, document, "(Root)", result);
     return result.issues;
   }
 
   #validate(schema: Value, node: Value, path: string, result: Result): void {
     this.#step();
     const add = (type: string, description: string, at = path): void => {
-      result.issues.push({ field: at === "(root)" ? at : at.replace(/^\(root\)\./, ""), type, description });
+      result.issues.push({ field: at === "(Root)" ? at : at.replace(/^\(Root\)\./, ""), type, description });
       result.score--;
     };
     if (schema === true) return;
@@ -291,7 +291,7 @@ class Validator {
   }
 
   #common(schema: RegoObject, node: Value, path: string, add: Add): void {
-    const field = path === "(root)" ? path : path.replace(/^\(root\)\./, "");
+    const field = path === "(Root)" ? path : path.replace(/^\(Root\)\./, "");
     const constant = schema.field("const");
     if (constant !== undefined && !equalValues(constant, node)) {
       add("const", `${field} does not match: ${toJsonText(constant)}`);

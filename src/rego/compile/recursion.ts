@@ -138,7 +138,10 @@ function dataRefs(rule: Rule): readonly (readonly Term[])[] {
         addTerm(expr.operator);
         expr.args.forEach(addTerm);
       }
-      for (const modifier of expr.withs) addTerm(modifier.value);
+      for (const modifier of expr.withs) {
+        addTerm(modifier.target);
+        addTerm(modifier.value);
+      }
     });
   }
   return refs;

@@ -17,7 +17,7 @@ import {
   variable,
   type With,
 } from "../syntax/ast.ts";
-import { printTerm } from "../syntax/print.ts";
+import { printTerm, valueName } from "../syntax/print.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Names } from "./names.ts";
 
@@ -195,8 +195,9 @@ class Resolver {
     const key = args.length === 3 ? args[0] : undefined;
     if (domain === undefined || value === undefined) throw new RangeError("membership needs two operands");
     const resolvedDomain = this.term(domain, scope);
-    if (key !== undefined) this.#declarePattern(key, "declared", scope);
-    this.#declarePattern(value, "declared", scope);
+    const fresh = new Set<string>();
+    if (key !== undefined) this.#declarePattern(key, "declared", scope, fresh);
+    this.#declarePattern(value, "declared", scope, fresh);
     const resolvedKey = key === undefined ? variable(this.#context.names.fresh(), loc) : this.term(key, scope);
     const container = resolvedDomain.kind === "ref" ? resolvedDomain.parts : [resolvedDomain];
     const element = refOf([...container, resolvedKey], resolvedDomain.loc);
@@ -212,10 +213,9 @@ class Resolver {
     const value = this.term(expr.value, inner);
     const bodyScope = new Scope(inner, declaredNames(expr.body));
     const body = this.body(expr.body, bodyScope, true);
-    if (this.#context.strict) {
-      this.#reportUnused(bodyScope);
-      this.#reportUnused(inner, 1);
-    }
+    if (this.#context.strict) this.#reportUnused(bodyScope);
+    // What `every` declares and does not use is a mistake in any mode.
+    this.#reportUnused(inner, 1);
     return { ...expr, withs, domain, key, value, body };
   }
 
@@ -225,28 +225,31 @@ class Resolver {
     return callExpr("eq", [this.term(left, scope, true), value], expr.loc);
   }
 
-  #declarePattern(term: Term, occurrence: Occurrence, scope: Scope): void {
+  /** A name may stand twice in one pattern; `fresh` collects those of this statement. */
+  #declarePattern(term: Term, occurrence: Occurrence, scope: Scope, fresh: Set<string> = new Set()): void {
     switch (term.kind) {
       case "var":
-        this.#declare(term, occurrence, scope);
+        if (!fresh.has(term.name) || occurrence === "assigned") this.#declare(term, occurrence, scope);
+        fresh.add(term.name);
         return;
       case "array":
-        for (const item of term.items) this.#declarePattern(item, occurrence, scope);
+        for (const item of term.items) this.#declareInner(item, occurrence, scope, fresh);
         return;
       case "object":
         for (const [key, value] of term.entries) {
-          if (occurrence === "declared") this.#declarePattern(key, occurrence, scope);
-          this.#declarePattern(value, occurrence, scope);
+          if (occurrence === "declared") this.#declareInner(key, occurrence, scope, fresh);
+          this.#declareInner(value, occurrence, scope, fresh);
         }
         return;
-      case "scalar":
-        return;
-      default: {
+      default:
         if (occurrence !== "assigned") return;
-        const name = term.kind.replace("-", "");
-        this.#context.diagnostics.report("rego_compile_error", term.loc, `cannot assign to ${name}`);
-      }
+        this.#context.diagnostics.report("rego_compile_error", term.loc, `cannot assign to ${valueName(term)}`);
     }
+  }
+
+  /** Inside a pattern, constants are compared. */
+  #declareInner(term: Term, occurrence: Occurrence, scope: Scope, fresh: Set<string>): void {
+    if (term.kind !== "scalar") this.#declarePattern(term, occurrence, scope, fresh);
   }
 
   #declare(term: Term & { readonly kind: "var" }, occurrence: Occurrence, scope: Scope): void {

@@ -49,10 +49,7 @@ export function planGetter(term: Term, bound: Bound, plan: PlanContext): Getter 
           const key = getKey(frame);
           const value = getValue(frame);
           if (key === undefined || value === undefined) return undefined;
-          const known = object.get(key);
-          if (known !== undefined && !equalValues(known, value)) {
-            throw new RegoError("eval_conflict_error", "object keys must be unique", term.loc);
-          }
+          // In a literal, the last one of equal keys wins; only comprehensions and rules object.
           object.set(key, value);
         }
         return object;
@@ -88,9 +85,6 @@ export function constantValue(term: Term): Value | undefined {
         const constantKey = constantValue(key);
         const constant = constantValue(value);
         if (constantKey === undefined || constant === undefined) return undefined;
-        const known = object.get(constantKey);
-        // A conflict is an error of evaluation, not of planning.
-        if (known !== undefined && !equalValues(known, constant)) return undefined;
         object.set(constantKey, constant);
       }
       return object;

@@ -30,6 +30,8 @@ export class Cursor {
   hints: string[] = [];
   /** `future.keywords.not`: a `not` has a body of its own. */
   notBodies = false;
+  /** Where a literal begins with a keyword that starts a ref (`if.foo`); elsewhere in a term that is an error. */
+  keywordRefPosition = -1;
   depth = 0;
   #wildcards = 0;
   readonly #terms = new Map<number, Remembered<Term>>();
@@ -114,6 +116,8 @@ export class Cursor {
 
   /** Runs a parse of a term at the current position once, and answers from memory afterwards. */
   rememberTerm(parse: () => Term | undefined): Term | undefined {
+    // The same text reads differently at the start of a literal.
+    if (this.startsKeywordRef()) return parse();
     return this.#remember(this.#terms, parse);
   }
 

@@ -64,7 +64,10 @@ export function parseLiteral(p: Cursor): Expr | undefined {
     if (group.kind === "failed") return undefined;
     if (group.kind === "group") return finishOperators(p, start, group.body, group.explicit);
   }
-  if (p.startsKeywordRef()) return parseOperandExpr(p, start, undefined);
+  if (p.startsKeywordRef()) {
+    p.keywordRefPosition = p.position;
+    return parseOperandExpr(p, start, undefined);
+  }
   const isNegated = p.isKeyword("not");
   if (isNegated) p.advance();
   if (isNegated && p.notBodies && p.is("{")) {

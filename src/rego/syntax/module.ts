@@ -137,8 +137,8 @@ function parsePackage(p: Cursor): Statement | undefined {
 
 /** A path may start with a keyword: `package if.foo`. */
 function parseKeywordPath(p: Cursor): Term | undefined {
-  if (p.startsKeywordRef()) return parseTerm(p);
-  return parseVar(p);
+  p.keywordRefPosition = p.position;
+  return p.startsKeywordRef() ? parseTerm(p) : parseVar(p);
 }
 
 function parseImport(p: Cursor): Import | undefined {

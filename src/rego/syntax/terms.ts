@@ -161,7 +161,8 @@ function parsePrimary(p: Cursor): Term | undefined {
 
 function parseWord(p: Cursor, start: Token): Term | undefined {
   const isName = !p.keywords.has(start.text) || start.text === "contains";
-  if (isName || isLogicalCall(p, start) || p.startsKeywordRef()) return parseSuffix(p, start, parseVar(p));
+  const isKeywordRef = p.keywordRefPosition === p.position && p.startsKeywordRef();
+  if (isName || isLogicalCall(p, start) || isKeywordRef) return parseSuffix(p, start, parseVar(p));
   if (start.text === "true" || start.text === "false" || start.text === "null") {
     const value = start.text === "null" ? null : start.text === "true";
     const loc = p.here();

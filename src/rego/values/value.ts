@@ -27,6 +27,8 @@ type ScalarKey = null | boolean | number | string;
 export class RegoObject {
   #scalars: Map<ScalarKey, Value>;
   #others: Map<string, readonly [Value, Value]> | undefined;
+  /** Keys such as `1.0`, which are found under 1 but shown as they were written. */
+  #spelled: Map<ScalarKey, Value> | undefined;
   #source: { readonly [key: string]: unknown } | undefined;
   #convert: ((plain: unknown) => Value) | undefined;
   #sortedKeys: readonly Value[] | undefined;
@@ -86,6 +88,10 @@ export class RegoObject {
     this.#text = undefined;
     const scalar = scalarKeyOf(key);
     if (scalar !== undefined) {
+      if (key !== null && typeof key === "object" && !this.#scalars.has(scalar)) {
+        this.#spelled ??= new Map();
+        this.#spelled.set(scalar, key);
+      }
       this.#scalars.set(scalar, value);
       return;
     }
@@ -107,7 +113,9 @@ export class RegoObject {
   keys(): readonly Value[] {
     if (this.#sortedKeys !== undefined) return this.#sortedKeys;
     this.#materialise();
+    const spelled = this.#spelled;
     const keys: Value[] = [...this.#scalars.keys()];
+    if (spelled !== undefined) keys.forEach((key, index) => (keys[index] = spelled.get(key as ScalarKey) ?? key));
     if (this.#others !== undefined) for (const [key] of this.#others.values()) keys.push(key);
     keys.sort(compareValues);
     this.#sortedKeys = keys;
@@ -126,6 +134,7 @@ export class RegoObject {
     const copy = new RegoObject();
     copy.#scalars = new Map(this.#scalars);
     if (this.#others !== undefined) copy.#others = new Map(this.#others);
+    if (this.#spelled !== undefined) copy.#spelled = new Map(this.#spelled);
     return copy;
   }
 
@@ -149,6 +158,7 @@ export class RegoObject {
 export class RegoSet {
   #scalars: Set<ScalarKey>;
   #others: Map<string, Value> | undefined;
+  #spelled: Map<ScalarKey, Value> | undefined;
   #sorted: readonly Value[] | undefined;
   #text: string | undefined;
 
@@ -172,6 +182,10 @@ export class RegoSet {
     const scalar = scalarKeyOf(item);
     if (scalar !== undefined) {
       if (this.#scalars.has(scalar)) return;
+      if (item !== null && typeof item === "object") {
+        this.#spelled ??= new Map();
+        this.#spelled.set(scalar, item);
+      }
       this.#scalars.add(scalar);
     } else {
       this.#others ??= new Map();
@@ -186,7 +200,9 @@ export class RegoSet {
   /** Members in OPA's order. */
   items(): readonly Value[] {
     if (this.#sorted !== undefined) return this.#sorted;
+    const spelled = this.#spelled;
     const items: Value[] = [...this.#scalars];
+    if (spelled !== undefined) items.forEach((item, index) => (items[index] = spelled.get(item as ScalarKey) ?? item));
     if (this.#others !== undefined) items.push(...this.#others.values());
     items.sort(compareValues);
     this.#sorted = items;
