@@ -19,13 +19,14 @@ export function componentsOf(problem: Problem): readonly Problem[] {
   const parts = new Map<string, Part>();
   const partOf = (name: string): Part => {
     const root = rootOf(name);
-    const known = parts.get(root) ?? { variables: [], limits: [], relations: [], order: [] };
+    const known = parts.get(root) ?? { variables: [], limits: [], relations: [], wishes: [], order: [] };
     parts.set(root, known);
     return known;
   };
   for (const variable of problem.variables) partOf(variable.name).variables.push(variable);
   for (const limit of problem.limits) partOf(limit.variable).limits.push(limit);
   for (const relation of problem.relations) partOf(relation.left).relations.push(relation);
+  for (const wish of problem.wishes ?? []) partOf(wish.variable).wishes.push(wish);
   for (const name of problem.order) partOf(name).order.push(name);
   return [...parts.values()];
 }
@@ -34,5 +35,6 @@ interface Part extends Problem {
   readonly variables: Problem["variables"][number][];
   readonly limits: Problem["limits"][number][];
   readonly relations: Problem["relations"][number][];
+  readonly wishes: Problem["limits"][number][];
   readonly order: string[];
 }

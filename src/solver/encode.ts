@@ -9,6 +9,8 @@ export interface Encoded {
   /** "The variable is at least this value"; true for 0 and false above the newest. */
   atLeast(variable: string, value: number): number;
   valueOf(variable: string): number;
+  /** A literal that, when true, gives the variable one of these values; shared by all who ask for the same. */
+  within(variable: string, allowed: readonly number[]): number;
   /** With selectors only: the literal that switches a source's limits and relations on. */
   selectorOf(source: string): number;
 }
@@ -47,7 +49,6 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
     await sat.pause();
   }
 
-  /** "The variable has one of these values", shared by everything that asks for the same values. */
   const ranges = new Map<string, number>();
   const within = (variable: string, allowed: readonly number[]): number => {
     const key = `${variable} ${allowed.join()}`;
@@ -71,6 +72,7 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
 
   return {
     atLeast,
+    within,
     selectorOf,
     valueOf(variable) {
       const literals = steps.get(variable) ?? [];

@@ -1,11 +1,12 @@
 import { componentsOf } from "./components.ts";
-import { encode } from "./encode.ts";
-import type { Assignment, Problem } from "./problem.ts";
+import { type Encoded, encode } from "./encode.ts";
+import { type Assignment, isKept, type Problem } from "./problem.ts";
 import { createSat, type Sat, type SatLimits } from "./sat.ts";
 
-/** What stands in the way of a newer value: the user's objects, and choices that were more important. */
+/** What stands in the way of a newer value: the user's objects, and wishes and choices that were more important. */
 export type Obstacle =
   | { readonly kind: "Source"; readonly source: string }
+  | { readonly kind: "Wish"; readonly source: string; readonly variable: string }
   | { readonly kind: "Choice"; readonly variable: string; readonly value: number };
 
 export type Explanation =
@@ -14,42 +15,65 @@ export type Explanation =
   | { readonly kind: "Newest" }
   | { readonly kind: "OutOfTime" };
 
-/** Why the variable is not newer than it is in this optimum of the problem. */
+/** Answers for one optimum of one problem; each part of the problem is written out once, at the first question about it. */
+export interface Explainer {
+  /** Why the variable is not newer than it is; with `atLeast`, why it is not at least that new. */
+  whyNotNewer(variable: string, atLeast?: number): Promise<Explanation>;
+  dispose(): void;
+}
+
+export function createExplainer(problem: Problem, optimum: Assignment, limits: SatLimits): Explainer {
+  const componentOf = new Map<string, Problem>();
+  for (const component of componentsOf(problem))
+    for (const { name } of component.variables) componentOf.set(name, component);
+  const opened = new Map<Problem, Promise<Opened>>();
+  const open = (component: Problem): Promise<Opened> => {
+    const known = opened.get(component) ?? openComponent(component, limits);
+    opened.set(component, known);
+    return known;
+  };
+  return {
+    async whyNotNewer(variable, atLeast) {
+      const component = componentOf.get(variable);
+      const size = component?.variables.find(({ name }) => name === variable)?.size ?? 0;
+      const goal = atLeast ?? (optimum.get(variable) ?? 0) + 1;
+      if (!component || goal > size - 1) return { kind: "Newest" };
+      const { encoded, sat } = await open(component);
+      const obstacles = obstaclesOf(component, optimum, variable, encoded);
+      const minimal = await shrink([...obstacles.keys()], sat, encoded.atLeast(variable, goal));
+      if (minimal === undefined) return { kind: "OutOfTime" };
+      return { kind: "Forbidden", obstacles: minimal.flatMap((literal) => obstacles.get(literal) ?? []).sort(byText) };
+    },
+    dispose() {
+      for (const component of opened.values())
+        void component.then(
+          ({ sat }) => sat.dispose(),
+          () => undefined,
+        );
+      opened.clear();
+    },
+  };
+}
+
+/** One question to an explainer of its own. */
 export async function whyNotNewer(
   problem: Problem,
   optimum: Assignment,
   variable: string,
   limits: SatLimits,
 ): Promise<Explanation> {
-  const component = componentsOf(problem).find(({ variables }) => variables.some(({ name }) => name === variable));
-  const size = component?.variables.find(({ name }) => name === variable)?.size ?? 0;
-  const value = optimum.get(variable) ?? 0;
-  if (!component || value >= size - 1) return { kind: "Newest" };
-  const sat = await createSat(limits);
+  const explainer = createExplainer(problem, optimum, limits);
   try {
-    const encoded = await encode(component, sat, true);
-    sat.addClause([encoded.atLeast(variable, value + 1)]);
-    const important = component.order.slice(0, Math.max(0, component.order.indexOf(variable)));
-    const obstacles = new Map<number, Obstacle>();
-    for (const source of sourcesOf(component)) obstacles.set(encoded.selectorOf(source), { kind: "Source", source });
-    for (const name of important) {
-      const chosen = optimum.get(name) ?? 0;
-      // A choice of the oldest value asks for nothing.
-      if (chosen > 0) obstacles.set(encoded.atLeast(name, chosen), { kind: "Choice", variable: name, value: chosen });
-    }
-    const minimal = await shrink([...obstacles.keys()], sat);
-    if (minimal === undefined) return { kind: "OutOfTime" };
-    return { kind: "Forbidden", obstacles: minimal.flatMap((literal) => obstacles.get(literal) ?? []).sort(byText) };
+    return await explainer.whyNotNewer(variable);
   } finally {
-    sat.dispose();
+    explainer.dispose();
   }
 }
 
 /** A smallest set of sources that cannot be satisfied together; empty when the time ran out. */
 export async function minimalConflict(problem: Problem, limits: SatLimits): Promise<readonly string[]> {
-  const sat = await createSat(limits);
+  const { sat, encoded } = await openComponent(problem, limits);
   try {
-    const encoded = await encode(problem, sat, true);
     const sources = new Map(sourcesOf(problem).map((source) => [encoded.selectorOf(source), source]));
     const minimal = await shrink([...sources.keys()], sat);
     return (minimal ?? []).flatMap((literal) => sources.get(literal) ?? []).sort();
@@ -58,9 +82,48 @@ export async function minimalConflict(problem: Problem, limits: SatLimits): Prom
   }
 }
 
+interface Opened {
+  readonly sat: Sat;
+  readonly encoded: Encoded;
+}
+
+async function openComponent(component: Problem, limits: SatLimits): Promise<Opened> {
+  const sat = await createSat(limits);
+  try {
+    return { sat, encoded: await encode(component, sat, true) };
+  } catch (error) {
+    sat.dispose();
+    throw error;
+  }
+}
+
+/** By literal. Choices come first, because what is tried first is left out first, and users know their own objects better. */
+function obstaclesOf(
+  component: Problem,
+  optimum: Assignment,
+  variable: string,
+  encoded: Encoded,
+): Map<number, Obstacle> {
+  const obstacles = new Map<number, Obstacle>();
+  const important = component.order.slice(0, Math.max(0, component.order.indexOf(variable)));
+  for (const name of important) {
+    const value = optimum.get(name) ?? 0;
+    // A choice of the oldest value asks for nothing.
+    if (value > 0) obstacles.set(encoded.atLeast(name, value), { kind: "Choice", variable: name, value });
+  }
+  for (const wish of component.wishes ?? []) {
+    if (!isKept(wish, optimum)) continue;
+    const literal = encoded.within(wish.variable, wish.allowed);
+    obstacles.set(literal, { kind: "Wish", source: wish.source, variable: wish.variable });
+  }
+  for (const source of sourcesOf(component)) obstacles.set(encoded.selectorOf(source), { kind: "Source", source });
+  return obstacles;
+}
+
 /** Starts from the solver's core and leaves out one after the other, as long as the rest still cannot hold. */
-async function shrink(assumptions: readonly number[], sat: Sat): Promise<readonly number[] | undefined> {
-  const verdict = await sat.solve(assumptions);
+async function shrink(assumptions: readonly number[], sat: Sat, goal?: number): Promise<readonly number[] | undefined> {
+  const always = goal === undefined ? [] : [goal];
+  const verdict = await sat.solve([...always, ...assumptions]);
   if (verdict === "out of time") return undefined;
   if (verdict === "satisfiable")
     throw new Error("what should be explained is possible: the assignment is not an optimum of this problem");
@@ -68,7 +131,7 @@ async function shrink(assumptions: readonly number[], sat: Sat): Promise<readonl
   for (const candidate of core) {
     const without = core.filter((literal) => literal !== candidate);
     if (without.length === core.length) continue;
-    const still = await sat.solve(without);
+    const still = await sat.solve([...always, ...without]);
     if (still === "out of time") return undefined;
     if (still === "unsatisfiable") core = inOrder(sat.core(), without);
   }
@@ -85,5 +148,13 @@ const sourcesOf = ({ limits, relations }: Problem): readonly string[] =>
   [...new Set([...limits, ...relations].map(({ source }) => source))].sort();
 
 const byText = (a: Obstacle, b: Obstacle): number => (textOf(a) < textOf(b) ? -1 : 1);
-const textOf = (obstacle: Obstacle): string =>
-  obstacle.kind === "Source" ? `s ${obstacle.source}` : `c ${obstacle.variable}`;
+const textOf = (obstacle: Obstacle): string => {
+  switch (obstacle.kind) {
+    case "Source":
+      return `s ${obstacle.source}`;
+    case "Wish":
+      return `w ${obstacle.source} ${obstacle.variable}`;
+    case "Choice":
+      return `c ${obstacle.variable}`;
+  }
+};

@@ -6,6 +6,11 @@ export interface Problem {
   readonly variables: readonly Variable[];
   readonly limits: readonly Limit[];
   readonly relations: readonly Relation[];
+  /**
+   * Limits that are kept where possible, the most important first: each is kept if those before it allow it. They come
+   * before everything in `order`.
+   */
+  readonly wishes?: readonly Limit[];
   /** Variables from the most to the least important: each is as new as those before it allow. */
   readonly order: readonly string[];
 }
@@ -36,7 +41,7 @@ export interface Relation {
 export type Assignment = ReadonlyMap<string, number>;
 
 /** A mistake in a problem is a bug of whoever made it, so it is thrown. */
-export function checkProblem({ variables, limits, relations, order }: Problem): void {
+export function checkProblem({ variables, limits, relations, wishes = [], order }: Problem): void {
   const sizes = new Map<string, number>();
   for (const { name, size, current } of variables) {
     if (sizes.has(name)) throw new RangeError(`there are two variables ${name}`);
@@ -51,6 +56,7 @@ export function checkProblem({ variables, limits, relations, order }: Problem): 
     return size;
   };
   for (const { source, variable } of limits) sizeOf(variable, `a limit of ${source}`);
+  for (const { source, variable } of wishes) sizeOf(variable, `a wish of ${source}`);
   for (const { source, left, right, allowed } of relations) {
     sizeOf(right, `a relation of ${source}`);
     if (left === right) throw new RangeError(`a relation of ${source} relates ${left} to itself`);
@@ -66,9 +72,12 @@ export function isConsistent(
   assignment: Assignment,
 ): boolean {
   return (
-    limits.every(({ variable, allowed }) => allowed.includes(assignment.get(variable) ?? -1)) &&
+    limits.every((limit) => isKept(limit, assignment)) &&
     relations.every(
       ({ left, right, allowed }) => allowed[assignment.get(left) ?? -1]?.includes(assignment.get(right) ?? -1) ?? false,
     )
   );
 }
+
+export const isKept = ({ variable, allowed }: Limit, assignment: Assignment): boolean =>
+  allowed.includes(assignment.get(variable) ?? -1);

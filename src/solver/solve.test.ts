@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Env } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
 import { whyNotNewer } from "./explain.ts";
-import { type Assignment, isConsistent, type Problem, type Variable } from "./problem.ts";
+import { type Assignment, isConsistent, isKept, type Problem, type Variable } from "./problem.ts";
 import { sliceMs } from "./sat.ts";
 import { solve } from "./solve.ts";
 
@@ -144,7 +144,10 @@ const anyProblem = fc
       ),
     );
     const order = variables.filter(() => roll() < 85).map(({ name }) => name);
-    return { variables, limits, relations, order: roll() < 50 ? order : order.reverse() };
+    const wishes = variables
+      .filter(() => roll() < 40)
+      .map(({ name, size }, index) => ({ source: `wish ${index}`, variable: name, allowed: some(size, 50) }));
+    return { variables, limits, relations, wishes, order: roll() < 50 ? order : order.reverse() };
   });
 
 test("random problems: the answer is the optimum that trying everything finds, or there is none", async () => {
@@ -162,6 +165,9 @@ test("random problems: the answer is the optimum that trying everything finds, o
         problem.order.map((name) => answer.assignment.get(name)),
         problem.order.map((name) => expected.get(name)),
       );
+      const kept = (assignment: Assignment): boolean[] =>
+        (problem.wishes ?? []).map((wish) => isKept(wish, assignment));
+      assert.deepEqual(kept(answer.assignment), kept(expected));
     }),
     { numRuns: 300 },
   );
@@ -233,7 +239,10 @@ function* everything(variables: readonly Variable[]): Generator<Assignment> {
 
 function bruteForce(problem: Problem): Assignment | undefined {
   let best: Assignment | undefined;
-  const score = (assignment: Assignment): number[] => problem.order.map((name) => assignment.get(name) ?? 0);
+  const score = (assignment: Assignment): number[] => [
+    ...(problem.wishes ?? []).map((wish) => Number(isKept(wish, assignment))),
+    ...problem.order.map((name) => assignment.get(name) ?? 0),
+  ];
   for (const assignment of everything(problem.variables)) {
     if (!isConsistent(problem, assignment)) continue;
     if (!best || isBetter(score(assignment), score(best))) best = assignment;
@@ -251,6 +260,8 @@ type Obstacles = Extract<Awaited<ReturnType<typeof whyNotNewer>>, { kind: "Forbi
 function possible(problem: Problem, name: string, value: number, obstacles: Obstacles): boolean {
   const sources = new Set(obstacles.flatMap((obstacle) => (obstacle.kind === "Source" ? [obstacle.source] : [])));
   const choices = obstacles.flatMap((obstacle) => (obstacle.kind === "Choice" ? [obstacle] : []));
+  const wished = new Set(obstacles.flatMap((o) => (o.kind === "Wish" ? [`${o.source} ${o.variable}`] : [])));
+  const wishes = (problem.wishes ?? []).filter(({ source, variable }) => wished.has(`${source} ${variable}`));
   const reduced = {
     limits: problem.limits.filter(({ source }) => sources.has(source)),
     relations: problem.relations.filter(({ source }) => sources.has(source)),
@@ -258,6 +269,7 @@ function possible(problem: Problem, name: string, value: number, obstacles: Obst
   for (const assignment of everything(problem.variables)) {
     if ((assignment.get(name) ?? 0) < value) continue;
     if (!choices.every((choice) => (assignment.get(choice.variable) ?? 0) >= choice.value)) continue;
+    if (!wishes.every((wish) => isKept(wish, assignment))) continue;
     if (isConsistent(reduced, assignment)) return true;
   }
   return false;

@@ -2,7 +2,7 @@ import type { Env } from "../env/env.ts";
 import { componentsOf } from "./components.ts";
 import { type Encoded, encode } from "./encode.ts";
 import { minimalConflict } from "./explain.ts";
-import { type Assignment, checkProblem, isConsistent, type Problem } from "./problem.ts";
+import { type Assignment, checkProblem, isConsistent, isKept, type Problem } from "./problem.ts";
 import { createSat, type Sat } from "./sat.ts";
 
 export interface SolveOptions {
@@ -24,7 +24,7 @@ export type Solution =
   /** The time ran out before any answer was found. */
   | { readonly kind: "OutOfTime" };
 
-/** The optimum: the first variable of the order as new as possible, then the second, and so on. Deterministic. */
+/** The optimum: wishes kept in their order, then the first variable of the order as new as possible, then the second, and so on. Deterministic. */
 export async function solve(problem: Problem, { env, timeLimitMs, signal }: SolveOptions): Promise<Solution> {
   checkProblem(problem);
   const limits = {
@@ -75,6 +75,7 @@ function allAtBest(problem: Problem): Assignment | undefined {
     if (wanted === undefined) return undefined;
     best.set(name, wanted);
   }
+  if (!(problem.wishes ?? []).every((wish) => isKept(wish, best))) return undefined;
   return isConsistent({ limits: [], relations: problem.relations }, best) ? best : undefined;
 }
 
@@ -92,6 +93,8 @@ async function optimize(problem: Problem, sat: Sat): Promise<Optimized> {
   const better = (): void => {
     best = read(problem, encoded);
   };
+  if ((await keepWishes(problem, () => best, encoded, sat, better)) === "out of time")
+    return { kind: "Found", assignment: best, proven: false };
   for (const name of problem.order) {
     const size = problem.variables.find((variable) => variable.name === name)?.size ?? 1;
     if ((await raise(name, size, () => best.get(name) ?? 0, encoded, sat, better)) === "out of time") {
@@ -106,6 +109,36 @@ async function optimize(problem: Problem, sat: Sat): Promise<Optimized> {
     }
   }
   return { kind: "Found", assignment: best, proven: true };
+}
+
+/** All wishes at once is the common case; otherwise each is asked for in turn, and held once it can be kept. */
+async function keepWishes(
+  { wishes = [] }: Problem,
+  best: () => Assignment,
+  encoded: Encoded,
+  sat: Sat,
+  better: () => void,
+): Promise<"done" | "out of time"> {
+  if (wishes.length === 0) return "done";
+  const literals = wishes.map(({ variable, allowed }) => encoded.within(variable, allowed));
+  const all = await sat.solve(literals);
+  if (all === "out of time") return all;
+  if (all === "satisfiable") {
+    better();
+    for (const literal of literals) sat.addClause([literal]);
+    return "done";
+  }
+  for (const [index, wish] of wishes.entries()) {
+    const literal = literals[index] ?? 0;
+    if (!isKept(wish, best())) {
+      const verdict = await sat.solve([literal]);
+      if (verdict === "out of time") return verdict;
+      if (verdict === "unsatisfiable") continue;
+      better();
+    }
+    sat.addClause([literal]);
+  }
+  return "done";
 }
 
 /** Finds the newest value by trying the newest first and then halving, and holds the variable there. */

@@ -46,7 +46,7 @@ export const isRelease = ({ kind, stage }: MinecraftVersion): boolean => kind ==
 
 /**
  * Whether an entry of a compatibility list covers a version: the same version, `1.21.x` or `1.21.*` (which cover 1.21
- * itself too), or a range of two versions such as `1.19.4-1.20.6`.
+ * itself too), a range of two versions such as `1.19.4-1.20.6`, or a minimum such as `1.21+`.
  */
 export function coversMinecraftVersion(entry: string, version: MinecraftVersion): boolean {
   const pattern = entry.trim();
@@ -56,6 +56,8 @@ export function coversMinecraftVersion(entry: string, version: MinecraftVersion)
     const isFrom = compareMinecraftVersions(parseMinecraftVersion(from), version) <= 0;
     return isFrom && compareMinecraftVersions(version, parseMinecraftVersion(to)) <= 0;
   }
+  const minimum = /^([0-9]+(?:\.[0-9]+)+)\+$/.exec(pattern);
+  if (minimum) return compareMinecraftVersions(parseMinecraftVersion(minimum[1] ?? ""), version) <= 0;
   const wildcard = /^([0-9]+(?:\.[0-9]+)*)\.[xX*]$/.exec(pattern);
   if (wildcard) {
     const prefix = (wildcard[1] ?? "").split(".").map(Number);
