@@ -6,6 +6,8 @@ import { builtinAdmission } from "./admission/builtin-admission.ts";
 import { admissionChain } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { PolicyAdmission } from "./admission/policies.ts";
+import { type CallWebhook, webhookCaller } from "./admission/webhook-call.ts";
+import { WebhookAdmission } from "./admission/webhooks.ts";
 import { Authenticator, type StaticToken } from "./auth/authenticate.ts";
 import { preventEscalation } from "./auth/escalation.ts";
 import { createTokenSigner } from "./auth/jwt.ts";
@@ -42,6 +44,8 @@ export interface ApiServerOptions {
   readonly tokenKey?: string;
   /** Where clients reach the server, as discovery tells it: `127.0.0.1:6443`. */
   readonly serverAddress?: () => string;
+  /** Replaces the HTTPS call to webhooks, where there is no network. */
+  readonly callWebhook?: CallWebhook;
   /** Brought by whoever runs the containers. */
   readonly podLogs?: PodLogs;
 }
@@ -72,6 +76,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       namespaceLifecycle(store),
       builtinAdmission(env, store),
       preventEscalation(authorizer),
+      new WebhookAdmission(env, store, authorizer, options.callWebhook ?? webhookCaller(env)),
       new PolicyAdmission(store, resources, authorizer),
     ]),
     authenticator: new Authenticator(options.tokens ?? [], new TokenChecker(env, store, tokenSigner)),

@@ -1,4 +1,5 @@
 import type { Case } from "../case.ts";
+import { admissionCases } from "./admission.ts";
 import { definitionCases } from "./definitions.ts";
 import { deleteCases } from "./deletes.ts";
 import { discoveryCases } from "./discovery.ts";
@@ -23,5 +24,6 @@ export const allCases: readonly Case[] = [
   ...subresourceCases,
   ...identityCases,
   ...definitionCases,
+  ...admissionCases,
   ...kindCases,
 ];
