@@ -211,7 +211,7 @@ test("property: after any history under any faults the cache equals the server a
         await run;
       },
     ),
-    { numRuns: 150 },
+    { numRuns: Number(process.env["CAPSTAN_PROPERTY_RUNS"] ?? 150) },
   );
 });
 

@@ -232,6 +232,6 @@ test("property: the queue behaves like its model, and no key is lost or doubled"
       await env.advance(100);
       assert.deepEqual(taken(queue).sort(), [...model.keys()].sort());
     }),
-    { numRuns: 200 },
+    { numRuns: Number(process.env["CAPSTAN_PROPERTY_RUNS"] ?? 200) },
   );
 });

@@ -24,7 +24,7 @@ import { QueueMetrics } from "./queue-metrics.ts";
 export class WorkQueue {
   readonly #env: Env;
   readonly #options: QueueOptions;
-  readonly #items = new Map<string, Item>();
+  #items = new Map<string, Item>();
   readonly #failures = new Map<string, number>();
   readonly #lanes = new Map<number, Lane>();
   readonly #priorities = new Heap<number>((a, b) => a > b);
@@ -82,9 +82,9 @@ export class WorkQueue {
     const readyAtMs = nowMs + Math.max(0, options.afterMs ?? 0);
     const priority = options.priority ?? 0;
     const known = this.#items.get(key);
-    if (known !== undefined && (known.state !== "processing" || known.again !== undefined)) {
-      return this.#merge(known, readyAtMs, priority, nowMs);
-    }
+    const waits =
+      known !== undefined && known.state !== "idle" && (known.state !== "processing" || known.again !== undefined);
+    if (waits) return this.#merge(known, readyAtMs, priority, nowMs);
     if (this.#waitingCount >= this.#maxLength) {
       this.#overflowed = true;
       this.#metrics.dropped();
@@ -92,8 +92,8 @@ export class WorkQueue {
     }
     this.#metrics.added();
     this.#waitingCount++;
-    if (known === undefined) this.#enter(key, priority, readyAtMs, nowMs, nowMs);
-    else known.again = { priority, readyAtMs, addedAtMs: nowMs };
+    if (known?.state === "processing") known.again = { priority, readyAtMs, addedAtMs: nowMs };
+    else this.#enter(known ?? this.#newItem(key), priority, readyAtMs, nowMs, nowMs);
     return "Added";
   }
 
@@ -150,16 +150,19 @@ export class WorkQueue {
     });
   }
 
-  /** The key's work is over. If it was added meanwhile, it becomes ready again. */
-  done(key: string): void {
-    const item = this.#items.get(key);
+  /** The key's work is over. If it was added meanwhile, it becomes ready again. What `get` gave is found faster. */
+  done(finished: string | QueuedKey): void {
+    const item =
+      finished instanceof Item ? finished : this.#items.get(typeof finished === "string" ? finished : finished.key);
     if (item === undefined || item.state !== "processing") return;
-    this.#processingCount--;
-    this.#items.delete(key);
     const nowMs = this.#env.monotonicMs();
+    this.#processingCount--;
     this.#metrics.finished(nowMs - item.startedAtMs);
     const { again } = item;
-    if (again !== undefined) this.#enter(key, again.priority, again.readyAtMs, again.addedAtMs, nowMs);
+    item.again = undefined;
+    item.state = "idle";
+    if (again !== undefined) this.#enter(item, again.priority, again.readyAtMs, again.addedAtMs, nowMs);
+    else this.#forgetIdle();
   }
 
   /** Hands out nothing more: waiting getters get undefined, later adds are refused. Running work may still call `done`. */
@@ -172,19 +175,26 @@ export class WorkQueue {
     this.#metrics.close();
   }
 
-  #enter(key: string, priority: number, readyAtMs: number, addedAtMs: number, nowMs: number): void {
-    const sequence = this.#sequence++;
-    const item: Item = {
-      key,
-      priority,
-      readyAtMs,
-      addedAtMs,
-      sequence,
-      state: "delayed",
-      startedAtMs: 0,
-      again: undefined,
-    };
+  #newItem(key: string): Item {
+    const item = new Item(key);
     this.#items.set(key, item);
+    return item;
+  }
+
+  /** A key that was worked on will often come again, so its entry stays for a while; not longer than is good for memory. */
+  #forgetIdle(): void {
+    const live = this.#waitingCount + this.#processingCount;
+    if (this.#items.size <= 4 * live + minSweep) return;
+    const kept = new Map<string, Item>();
+    if (live > 0) for (const [key, item] of this.#items) if (item.state !== "idle") kept.set(key, item);
+    this.#items = kept;
+  }
+
+  #enter(item: Item, priority: number, readyAtMs: number, addedAtMs: number, nowMs: number): void {
+    item.priority = priority;
+    item.readyAtMs = readyAtMs;
+    item.addedAtMs = addedAtMs;
+    item.sequence = this.#sequence++;
     this.#place(item, nowMs);
   }
 
@@ -204,7 +214,7 @@ export class WorkQueue {
     }
     // Heaps and lanes cannot be searched cheaply: the old entry stays where it is as a husk, and a new one takes over.
     this.#discard(item);
-    this.#enter(item.key, merged.priority, merged.readyAtMs, merged.addedAtMs, nowMs);
+    this.#enter(this.#newItem(item.key), merged.priority, merged.readyAtMs, merged.addedAtMs, nowMs);
     return "Merged";
   }
 
@@ -226,6 +236,7 @@ export class WorkQueue {
 
   #place(item: Item, nowMs: number): void {
     if (item.readyAtMs > nowMs) {
+      item.state = "delayed";
       this.#delayedCount++;
       this.#delayed.push(item);
       this.#armTimer();
@@ -349,17 +360,22 @@ export interface QueuedKey {
 const noOptions: AddOptions = {};
 const minSweep = 1024;
 
-interface Item {
+/** What is known of a key. */
+class Item implements QueuedKey {
   readonly key: string;
-  readonly priority: number;
-  readonly readyAtMs: number;
-  readonly addedAtMs: number;
-  readonly sequence: number;
-  /** A husk was replaced, and only waits to be skipped. */
-  state: "ready" | "delayed" | "processing" | "husk";
-  startedAtMs: number;
+  priority = 0;
+  readyAtMs = 0;
+  addedAtMs = 0;
+  startedAtMs = 0;
+  sequence = 0;
+  /** Idle: not in the queue. A husk was replaced by another entry, and only waits to be skipped. */
+  state: "idle" | "ready" | "delayed" | "processing" | "husk" = "idle";
   /** Added while it is being processed. */
-  again: Again | undefined;
+  again: Again | undefined = undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
 }
 interface Again {
   readonly priority: number;

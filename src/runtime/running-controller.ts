@@ -168,7 +168,7 @@ export class RunningController {
       const waitMs = this.#rate?.waitMs(item.key) ?? 0;
       if (waitMs > 0) {
         this.queue.add(item.key, { afterMs: waitMs, priority: item.priority });
-        this.queue.done(item.key);
+        this.queue.done(item);
         continue;
       }
       const released = this.#process(item);
@@ -205,7 +205,7 @@ export class RunningController {
       (result) => this.#conclude(item, { result }),
       (error: unknown) => this.#conclude(item, { error }),
     );
-    const settled = Promise.all([moveOn, running.settled]).then(() => this.queue.done(item.key));
+    const settled = Promise.all([moveOn, running.settled]).then(() => this.queue.done(item));
     const finished = moveOn.finally(() => {
       this.#metrics.activeWorkers.add(-1, { controller: name });
       this.#metrics.time.observe((this.#env.monotonicMs() - startedAtMs) / 1000, { controller: name });

@@ -277,7 +277,7 @@ describe("faults of writing", () => {
           await manager.stop();
         },
       ),
-      { numRuns: 40 },
+      { numRuns: Number(process.env["CAPSTAN_PROPERTY_RUNS"] ?? 40) },
     );
   });
 });
