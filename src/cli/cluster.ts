@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Command } from "commander";
+import type { ClientMetrics } from "../client/client-metrics.ts";
 import { KubeconfigError } from "../client/config-entry.ts";
 import { type ClusterClient, clientFromKubeconfig } from "../client/connect.ts";
 import { systemEnv } from "../env/system.ts";
@@ -22,12 +23,13 @@ export const withClusterFlags = (command: Command): Command =>
     .addOption(setting("--data-dir <dir>", "data directory of a running `capstan up`"));
 
 /** Flags first, then KUBECONFIG, then `capstan up` in this folder, then the user's own kubeconfig. */
-export async function connectTo(flags: ClusterFlags): Promise<ClusterClient> {
+export async function connectTo(flags: ClusterFlags, metrics?: ClientMetrics): Promise<ClusterClient> {
   try {
     return await clientFromKubeconfig({
       env: systemEnv,
       paths: kubeconfigPaths(flags),
       ...(flags.context && { context: flags.context }),
+      ...(metrics && { metrics }),
     });
   } catch (error) {
     if (error instanceof KubeconfigError) throw new Failure(error.message);

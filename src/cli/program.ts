@@ -4,6 +4,7 @@ import { explainCommand } from "./commands/explain.ts";
 import { installCommand } from "./commands/install.ts";
 import { regoCommand } from "./commands/rego.ts";
 import { resolveCommand } from "./commands/resolve.ts";
+import { runCommand } from "./commands/run.ts";
 import { upCommand } from "./commands/up.ts";
 
 /** The whole command line. Each command is one file that reads its flags and calls into the rooms. */
@@ -15,7 +16,14 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help for the flags)")
     .configureHelp({ showGlobalOptions: true })
     .enablePositionalOptions();
-  for (const command of [upCommand(), installCommand(), resolveCommand(), explainCommand(), regoCommand()])
+  for (const command of [
+    upCommand(),
+    runCommand(),
+    installCommand(),
+    resolveCommand(),
+    explainCommand(),
+    regoCommand(),
+  ])
     program.addCommand(command);
   return program;
 }

@@ -11,7 +11,8 @@ const rows: readonly (readonly string[])[] = [
   ["api", "client", "apiserver", "audit"],
   ["runtime", "localnode"],
   ["controllers", "registry", "dashboard"],
-  ["testing", "control-plane.ts"],
+  ["testing", "control-plane"],
+  ["control-plane.ts"],
   ["cli", "index.ts"],
 ];
 
@@ -20,7 +21,6 @@ const allowedRoads: Readonly<Record<string, string>> = {
   "localnode -> runtime": "the local node is made of ordinary controllers",
   "client -> api": "requests for scale and tokens use the typed built-in kinds",
   "audit -> api": "audit rows name kinds",
-  "testing -> control-plane.ts": "the in-memory world starts a whole control plane",
 };
 
 const sources = readSources();

@@ -9,6 +9,7 @@ import { Failure, failClearly } from "../failure.ts";
 import { logToStandardError } from "../log.ts";
 import { readDashboard, readDemo } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
+import { signalled } from "../signalled.ts";
 
 interface UpFlags {
   readonly dataDir: string;
@@ -78,20 +79,6 @@ async function up(flags: UpFlags): Promise<void> {
 }
 
 const stopTimeoutMs = 9_000;
-
-/** Resolves when the process is asked to stop; asked twice, it ends at once. */
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    const stop = (): void => {
-      if (isStopping) process.exit(130);
-      isStopping = true;
-      resolve();
-    };
-    process.on("SIGINT", stop);
-    process.on("SIGTERM", stop);
-  });
-}
 
 /** A part that does not let go must not keep the process: everything acknowledged is on disk already. */
 function endAfter(delayMs: number): void {

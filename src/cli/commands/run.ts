@@ -1,0 +1,97 @@
+import { hostname } from "node:os";
+import { Command, InvalidArgumentError } from "commander";
+import { type ClusterClient, clientInCluster } from "../../client/connect.ts";
+import { systemNames } from "../../control-plane/controllers.ts";
+import { runControllers } from "../../control-plane.ts";
+import { systemEnv } from "../../env/system.ts";
+import { restClientMetrics } from "../../runtime/client-metrics.ts";
+import type { LogFormat, LogLevel } from "../../runtime/log.ts";
+import type { MetricsRegistry } from "../../runtime/metrics.ts";
+import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
+import { Failure, failClearly } from "../failure.ts";
+import { logToStandardError } from "../log.ts";
+import { parsePort, setting } from "../settings.ts";
+import { signalled } from "../signalled.ts";
+
+interface RunFlags extends ClusterFlags {
+  readonly controllers: readonly string[];
+  readonly namespace?: readonly string[];
+  readonly leaderElect: boolean;
+  readonly leaderElectNamespace: string;
+  readonly bindAddress: string;
+  readonly httpPort: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** `capstan run`: the controllers against a cluster, from a laptop or inside it. */
+export function runCommand(): Command {
+  const command = new Command("run")
+    .description("Run the controllers against a Kubernetes cluster; inside a pod its ServiceAccount is used.")
+    .addOption(
+      setting("--controllers <names>", `systems to run: ${systemNames.join(", ")}`)
+        .argParser(parseSystems)
+        .default(systemNames, "all"),
+    )
+    .addOption(setting("--namespace <names>", "watch only these namespaces, separated by commas").argParser(parseNames))
+    .addOption(setting("--leader-elect", "let only one replica work; the others keep their caches warm").default(false))
+    .addOption(setting("--leader-elect-namespace <name>", "where the lease lives").default("capstan-system"))
+    .addOption(setting("--bind-address <address>", "where health and metrics are served").default("127.0.0.1"))
+    .addOption(
+      setting("--http-port <port>", "port of health and metrics, 0 for any free one")
+        .argParser(parsePort)
+        .default(8080),
+    )
+    .addOption(
+      setting("--log-level <level>", "what to log").choices(["debug", "info", "warn", "error"]).default("info"),
+    )
+    .addOption(setting("--log-format <format>", "how to log").choices(["pretty", "json"]).default("json"))
+    .addHelpText(
+      "after",
+      "\nExample:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n",
+    );
+  return withClusterFlags(command).action((flags: RunFlags) => failClearly(() => run(flags)));
+}
+
+async function run(flags: RunFlags): Promise<void> {
+  const stopAsked = signalled();
+  const log = logToStandardError(flags.logLevel, flags.logFormat);
+  const identity = `${hostname()}_${systemEnv.uuid()}`;
+  const running = await runControllers({
+    env: systemEnv,
+    connect: (metrics) => connect(flags, metrics),
+    systems: flags.controllers,
+    namespaces: flags.namespace ?? [],
+    host: flags.bindAddress,
+    httpPort: flags.httpPort,
+    log,
+    ...(flags.leaderElect && { leaderElection: { name: "capstan", namespace: flags.leaderElectNamespace, identity } }),
+  });
+  log.info("controllers are running", { controllers: flags.controllers, http: running.http });
+  const ended = await Promise.race([stopAsked.then(() => undefined), running.ended]);
+  await running.stop();
+  if (ended) throw new Failure(`the controllers have stopped: ${ended.message}`);
+}
+
+/** A kubeconfig when one is named or there, otherwise the pod's own ServiceAccount. */
+async function connect(flags: RunFlags, metrics: MetricsRegistry): Promise<ClusterClient> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  if (flags.kubeconfig === undefined && flags.dataDir === undefined && host && port) {
+    return clientInCluster({ env: systemEnv, host, port, metrics: restClientMetrics(metrics) });
+  }
+  return connectTo(flags, restClientMetrics(metrics));
+}
+
+const parseNames = (text: string): readonly string[] =>
+  text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+function parseSystems(text: string): readonly string[] {
+  const names = parseNames(text);
+  const unknown = names.filter((name) => !systemNames.includes(name));
+  if (unknown.length > 0 || names.length === 0)
+    throw new InvalidArgumentError(`Systems are: ${systemNames.join(", ")}.`);
+  return names;
+}
