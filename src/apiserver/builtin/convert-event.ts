@@ -1,4 +1,6 @@
+import { decodeJson } from "./decode.ts";
 import type { Draft } from "./draft.ts";
+import { wireStructOf } from "./wire-types.ts";
 
 /** The two spellings of an event: `v1` and `events.k8s.io/v1`. Nothing is lost on the way there and back. */
 
@@ -23,5 +25,7 @@ export function toModernEvent(event: Draft): Draft {
 function rename(event: Draft, apiVersion: string, names: ReadonlyMap<string, string>): Draft {
   const result: Draft = {};
   for (const [field, value] of Object.entries(event)) result[names.get(field) ?? field] = value;
-  return { ...result, apiVersion };
+  const struct = wireStructOf(apiVersion, "Event");
+  // Each version writes its own empty fields.
+  return struct ? (decodeJson(struct, { ...result, apiVersion }).object as Draft) : { ...result, apiVersion };
 }

@@ -1,4 +1,7 @@
+import { behaviorFromText, behaviorToText, metricsFromText, metricToOld } from "./convert-hpa-annotations.ts";
+import { decodeJson } from "./decode.ts";
 import { child, copy, type Draft, descend, items, numeral, text } from "./draft.ts";
+import { wireStructOf } from "./wire-types.ts";
 
 /**
  * The two versions of a HorizontalPodAutoscaler. The old one knows a CPU percentage only; what else there is travels in
@@ -18,19 +21,19 @@ export function toHpaV2(old: Draft): Draft {
   const annotations = { ...descend(object, "metadata", "annotations") };
   const metrics = [
     ...(percent === undefined ? [] : [cpuUtilization(percent)]),
-    ...jsonList(annotations[metricsAnnotation]),
+    ...metricsFromText(annotations[metricsAnnotation]),
   ];
-  const behavior = jsonObject(annotations[behaviorAnnotation]);
+  const behavior = behaviorFromText(annotations[behaviorAnnotation]);
   for (const name of [metricsAnnotation, behaviorAnnotation, ...statusAnnotations]) delete annotations[name];
   const { currentCPUUtilizationPercentage: current, ...status } = child(object, "status") ?? {};
   const currentMetrics = current === undefined ? {} : { currentMetrics: [cpuCurrent(current)] };
-  return {
+  return inForm("autoscaling/v2", {
     ...object,
     apiVersion: "autoscaling/v2",
     metadata: withAnnotations(child(object, "metadata"), annotations),
     spec: { ...spec, ...(metrics.length > 0 && { metrics }), ...(behavior && { behavior }) },
     status: { ...status, ...currentMetrics },
-  };
+  });
 }
 
 export function toHpaV1(modern: Draft): Draft {
@@ -40,15 +43,15 @@ export function toHpaV1(modern: Draft): Draft {
   const cpu = all.find(isCpuUtilization);
   const rest = all.filter((metric) => metric !== cpu);
   const annotations = { ...descend(object, "metadata", "annotations") };
-  if (rest.length > 0) annotations[metricsAnnotation] = JSON.stringify(rest);
-  if (behavior !== undefined) annotations[behaviorAnnotation] = JSON.stringify(behavior);
+  if (rest.length > 0) annotations[metricsAnnotation] = JSON.stringify(rest.map(metricToOld));
+  if (behavior !== undefined) annotations[behaviorAnnotation] = behaviorToText(behavior as Draft);
   const { currentMetrics: _current, conditions, ...status } = child(object, "status") ?? {};
   if (Array.isArray(conditions)) annotations[statusAnnotations[0] ?? ""] = JSON.stringify(conditions);
   const currentCpu = items(child(object, "status"), "currentMetrics").find(
     (metric) => text(child(metric, "resource"), "name") === "cpu",
   );
   const current = numeral(descend(currentCpu, "resource", "current"), "averageUtilization");
-  return {
+  return inForm("autoscaling/v1", {
     ...object,
     apiVersion: "autoscaling/v1",
     metadata: withAnnotations(child(object, "metadata"), annotations),
@@ -62,7 +65,7 @@ export function toHpaV1(modern: Draft): Draft {
       ...status,
       ...(current !== undefined && { currentCPUUtilizationPercentage: current }),
     },
-  };
+  });
 }
 
 const cpuUtilization = (percent: unknown): Draft => ({
@@ -85,22 +88,8 @@ function withAnnotations(metadata: Draft | undefined, annotations: Draft): Draft
   return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
 }
 
-function jsonList(value: unknown): readonly Draft[] {
-  const parsed = parseJson(value);
-  return Array.isArray(parsed) ? (parsed as Draft[]) : [];
-}
-
-function jsonObject(value: unknown): Draft | undefined {
-  const parsed = parseJson(value);
-  return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as Draft) : undefined;
-}
-
-/** An annotation that anyone may write: what cannot be read counts as absent. */
-function parseJson(value: unknown): unknown {
-  if (typeof value !== "string") return undefined;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
+/** Each version writes its own empty fields. */
+function inForm(apiVersion: string, object: Draft): Draft {
+  const struct = wireStructOf(apiVersion, "HorizontalPodAutoscaler");
+  return struct ? (decodeJson(struct, object).object as Draft) : object;
 }

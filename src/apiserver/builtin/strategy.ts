@@ -6,6 +6,7 @@ import { decodeJson } from "./decode.ts";
 import { applyTypeDefaults } from "./defaults.ts";
 import { type Draft, descend, draftOf, finished, partsOf } from "./draft.ts";
 import { emptyValue } from "./empty.ts";
+import { inFieldOrder } from "./field-order.ts";
 import { subdomainName } from "./names.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 import { validateCoreFinalizers } from "./validation/core.ts";
@@ -25,7 +26,7 @@ export function strategyOf({ struct, namespaced, hasStatus }: KindShape, behavio
       const draft = decodeJson(struct, object).object as Draft;
       behaviour.fill?.(draft);
       applyTypeDefaults(struct, draft);
-      return finished(draft);
+      return finished(inFieldOrder(struct, draft));
     },
     prepareForCreate(object) {
       const draft = behaviour.prepareCreate ? draftOf(object) : { ...partsOf(object) };
@@ -85,8 +86,9 @@ export function statusStrategyOf({ struct }: KindShape, behaviour: Behaviour): S
 
 function withGeneration({ metadata }: KubeObject, generation: number | undefined): unknown {
   if (metadata?.generation === generation) return metadata;
-  const { generation: _, ...rest } = metadata ?? {};
-  return generation === undefined ? rest : { ...rest, generation };
+  const { generation: _, name, generateName, namespace, uid, resourceVersion, ...rest } = metadata ?? {};
+  const members = { name, generateName, namespace, uid, resourceVersion, generation, ...rest };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 /** One more than before when anything that counts has changed. */

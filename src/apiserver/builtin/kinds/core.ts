@@ -19,8 +19,7 @@ import { claimWarnings, nodeWarnings, secretWarnings, serviceAccountWarnings } f
 
 export const namespace: Behaviour = {
   name: labelName,
-  selectableFields: ["status.phase", "name"],
-  fieldValues: { name: (object) => text(child(object, "metadata"), "name") },
+  selectableFields: ["status.phase"],
   fill(draft) {
     const metadata = ensure(draft, "metadata");
     const name = text(metadata, "name");
@@ -98,8 +97,6 @@ export const persistentVolumeClaim: Behaviour = {
   validate: validateClaim,
   warnings: claimWarnings,
   validateUpdate: validateClaimUpdate,
-  selectableFields: ["name"],
-  fieldValues: { name: (object) => text(child(object, "metadata"), "name") },
   prepareCreate(draft) {
     draft["status"] = { phase: "Pending" };
     sameDataSources(draft);

@@ -17,7 +17,7 @@ export const pod: Behaviour = {
   generationPaths: ["spec"],
   selectableFields: [
     ...["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork"],
-    ...["status.phase", "status.podIP", "status.nominatedNodeName"],
+    ...["status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName"],
   ],
   fieldValues: {
     "spec.hostNetwork": (object) => String(child(object, "spec")?.["hostNetwork"] === true),
