@@ -17,7 +17,7 @@ import { checkRecursion } from "./recursion.ts";
 import { resolveQuery, resolveRule } from "./resolve.ts";
 import { MetadataSource } from "./metadata.ts";
 import { type Arity, orderBody, orderRule } from "./safety.ts";
-import { checkTypes } from "./type-check.ts";
+import { checkTypes, type TypeChecker } from "./type-check.ts";
 import { checkWiths, virtualPaths } from "./with-checks.ts";
 
 export interface CompileOptions {
@@ -45,6 +45,7 @@ export interface Compiled {
   readonly names: Names;
   readonly options: CompileOptions;
   readonly functions: ReadonlyMap<string, number>;
+  readonly types: TypeChecker | undefined;
 }
 
 export interface CompiledQuery {
@@ -114,11 +115,11 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
     diagnostics,
   );
   diagnostics.throwIfAny();
-  if (options.checksTypes ?? true) checkTypes(ordered, functions, names, diagnostics);
+  const types = (options.checksTypes ?? true) ? checkTypes(ordered, names, diagnostics) : undefined;
   diagnostics.throwIfAny();
 
   const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module, names));
-  return { program: buildProgram(rules, modules.map((module) => module.packagePath)), modules, names, options, functions };
+  return { program: buildProgram(rules, modules.map((module) => module.packagePath)), modules, names, options, functions, types };
 }
 
 /** Throws `RegoErrors`. */
@@ -140,6 +141,8 @@ export function compileQuery(
   checkWiths(asRule, functionNames, virtualPaths(compiled.modules), diagnostics);
   diagnostics.throwIfAny();
   const ordered = orderBody(expanded, new Set(), { arity: arityOf(functions, options), diagnostics, names });
+  diagnostics.throwIfAny();
+  compiled.types?.checkQuery(ordered, diagnostics);
   diagnostics.throwIfAny();
   const variables = new Map<string, string>(declared);
   for (const name of queryVariables(ordered)) if (!names.isGenerated(name)) variables.set(name, name);

@@ -33,7 +33,7 @@ export interface ResolveContext {
   readonly used?: Set<string>;
 }
 
-type Occurrence = "argument" | "assigned" | "declared" | "seen";
+type Occurrence = "argument" | "assigned" | "declared" | "member" | "seen";
 
 interface Declaration {
   readonly local: string;
@@ -109,7 +109,7 @@ class Resolver {
     const scope = new Scope(argumentScope, declaredNames(rule.body));
     const body = this.body(rule.body, scope, true);
     const head = this.#head(rule.head, scope);
-    if (this.#context.strict) this.#reportUnused(scope);
+    this.#reportUnused(scope);
     const elseRule = rule.elseRule === undefined ? undefined : this.#branch(rule.elseRule, argumentScope);
     return { ...rule, head, body, elseRule };
   }
@@ -129,7 +129,7 @@ class Resolver {
   body(body: Body, scope: Scope, isRule = false): Body {
     const result: Expr[] = [];
     for (const expr of body) result.push(...this.#expr(expr, scope));
-    if (this.#context.strict && !isRule) this.#reportUnused(scope);
+    if (!isRule) this.#reportUnused(scope);
     return result;
   }
 
@@ -151,13 +151,15 @@ class Resolver {
         return [this.#every(expr, withs, scope)];
       case "expr-not": {
         const { body, scope: inner } = this.#nested(expr.body, scope);
-        if (this.#context.strict) this.#reportUnused(inner);
+        this.#reportUnused(inner);
         return [{ ...expr, withs, body }];
       }
       case "expr-and":
       case "expr-or": {
         const left = this.#nested(expr.left, scope);
         const right = this.#nested(expr.right, scope);
+        this.#reportUnused(left.scope);
+        this.#reportUnused(right.scope);
         return [{ ...expr, withs, left: left.body, right: right.body }];
       }
       case "expr-term":
@@ -196,8 +198,8 @@ class Resolver {
     if (domain === undefined || value === undefined) throw new RangeError("membership needs two operands");
     const resolvedDomain = this.term(domain, scope);
     const fresh = new Set<string>();
-    if (key !== undefined) this.#declarePattern(key, "declared", scope, fresh);
-    this.#declarePattern(value, "declared", scope, fresh);
+    if (key !== undefined) this.#declarePattern(key, "member", scope, fresh);
+    this.#declarePattern(value, "member", scope, fresh);
     const resolvedKey = key === undefined ? variable(this.#context.names.fresh(), loc) : this.term(key, scope);
     const container = resolvedDomain.kind === "ref" ? resolvedDomain.parts : [resolvedDomain];
     const element = refOf([...container, resolvedKey], resolvedDomain.loc);
@@ -209,13 +211,12 @@ class Resolver {
     const inner = new Scope(scope, new Set(declaredNames(expr.body)));
     if (expr.key?.kind === "var") this.#declare(expr.key, "declared", inner);
     if (expr.value.kind === "var") this.#declare(expr.value, "declared", inner);
-    const key = expr.key === undefined ? undefined : this.term(expr.key, inner);
-    const value = this.term(expr.value, inner);
+    const key = expr.key === undefined ? undefined : this.term(expr.key, inner, true);
+    const value = this.term(expr.value, inner, true);
     const bodyScope = new Scope(inner, declaredNames(expr.body));
     const body = this.body(expr.body, bodyScope, true);
-    if (this.#context.strict) this.#reportUnused(bodyScope);
-    // What `every` declares and does not use is a mistake in any mode.
-    this.#reportUnused(inner, 1);
+    this.#reportUnused(bodyScope);
+    this.#reportUnused(inner);
     return { ...expr, withs, domain, key, value, body };
   }
 
@@ -237,7 +238,7 @@ class Resolver {
         return;
       case "object":
         for (const [key, value] of term.entries) {
-          if (occurrence === "declared") this.#declareInner(key, occurrence, scope, fresh);
+          if (occurrence === "member") this.#declareInner(key, occurrence, scope, fresh);
           this.#declareInner(value, occurrence, scope, fresh);
         }
         return;
@@ -247,9 +248,9 @@ class Resolver {
     }
   }
 
-  /** Inside a pattern, constants are compared. */
+  /** Inside the pattern of `some … in`, constants are compared. */
   #declareInner(term: Term, occurrence: Occurrence, scope: Scope, fresh: Set<string>): void {
-    if (term.kind !== "scalar") this.#declarePattern(term, occurrence, scope, fresh);
+    if (term.kind !== "scalar" || occurrence === "assigned") this.#declarePattern(term, occurrence, scope, fresh);
   }
 
   #declare(term: Term & { readonly kind: "var" }, occurrence: Occurrence, scope: Scope): void {
@@ -257,7 +258,7 @@ class Resolver {
     if (name.startsWith("$")) return;
     const known = scope.declarations.get(name);
     if (known !== undefined) {
-      const verb = { argument: "declared", assigned: "assigned", declared: "declared", seen: "referenced" };
+      const verb = { argument: "declared", assigned: "assigned", declared: "declared", member: "declared", seen: "referenced" };
       if (known.occurrence === "argument") {
         this.#context.diagnostics.report("rego_compile_error", term.loc, `arg ${name} redeclared`);
       } else {
@@ -331,14 +332,14 @@ class Resolver {
       case "set-comprehension": {
         const { scope: inner, body } = this.#nested(term.body, scope);
         const head = this.term(term.head, inner);
-        if (this.#context.strict) this.#reportUnused(inner);
+        this.#reportUnused(inner);
         return { ...term, body, head };
       }
       case "object-comprehension": {
         const { scope: inner, body } = this.#nested(term.body, scope);
         const key = this.term(term.key, inner);
         const value = this.term(term.value, inner);
-        if (this.#context.strict) this.#reportUnused(inner);
+        this.#reportUnused(inner);
         return { ...term, body, key, value };
       }
       case "call":
@@ -387,10 +388,12 @@ class Resolver {
     return refOf([...first, ...parts], ref.loc);
   }
 
-  #reportUnused(scope: Scope, threshold = 1): void {
+  /** What `some x` and `every` declare must be used in any mode, what `:=` assigns in strict mode. */
+  #reportUnused(scope: Scope): void {
     for (const [name, declaration] of scope.declarations) {
-      if (declaration.occurrence !== "assigned" && declaration.occurrence !== "declared") continue;
-      if (declaration.uses >= threshold) continue;
+      const { occurrence } = declaration;
+      if (occurrence !== "declared" && !(occurrence === "assigned" && this.#context.strict)) continue;
+      if (declaration.uses > 0) continue;
       const verb = declaration.occurrence === "assigned" ? "assigned" : "declared";
       this.#context.diagnostics.report(
         "rego_compile_error",

@@ -71,11 +71,16 @@ export function orderBody(body: Body, globals: ReadonlySet<string>, context: Saf
       progress = true;
     }
   }
+  const unsafe: { readonly name: string; readonly loc: Location }[] = [];
   for (const [expr, needed] of pending) {
     const names = new Set([...needed].filter((name) => !safe.has(name)));
     for (const name of unsafeInClosures.get(expr) ?? []) names.add(name);
-    for (const name of names) reportUnsafe(name, locationOfVar(expr, name) ?? expr.loc, context);
+    for (const name of names) unsafe.push({ name, loc: locationOfVar(expr, name) ?? expr.loc });
   }
+  // A generated variable is unsafe only because something that the author wrote is.
+  const isWritten = ({ name }: { readonly name: string }): boolean => name.startsWith("$") || !context.names.isAnonymous(name);
+  const shown = unsafe.some(isWritten) ? unsafe.filter(isWritten) : unsafe.slice(0, 1);
+  for (const { name, loc } of shown) reportUnsafe(name, loc, context);
   if (pending.size > 0) return body;
   const bound = new Set(globals);
   return ordered.map((expr) => {
@@ -86,11 +91,11 @@ export function orderBody(body: Body, globals: ReadonlySet<string>, context: Saf
 }
 
 function reportUnsafe(name: string, loc: Location, context: SafetyContext): void {
-  // A generated variable is unsafe only because something that the author wrote is.
-  if (context.names.isAnonymous(name) && !name.startsWith("$")) {
-    if (context.diagnostics.errors.some((error) => error.code === "rego_unsafe_var_error")) return;
-  }
-  context.diagnostics.report("rego_unsafe_var_error", loc, `var ${context.names.sourceOf(name)} is unsafe`);
+  const isGenerated = context.names.isAnonymous(name) && !name.startsWith("$");
+  const { errors } = context.diagnostics;
+  if (isGenerated && errors.some((error) => error.code === "rego_unsafe_var_error")) return;
+  const subject = isGenerated ? `expression ${loc.text}` : `var ${context.names.sourceOf(name)}`;
+  context.diagnostics.report("rego_unsafe_var_error", loc, `${subject} is unsafe`);
 }
 
 function locationOfVar(expr: Expr, name: string): Location | undefined {

@@ -143,7 +143,7 @@ function parseHead(p: Cursor, isDefault: boolean): Head | undefined {
   if (term === undefined) return p.illegal("expected rule head name");
   const ref = term.kind === "call" ? term.operator : term.kind === "ref" ? term : refOf([term], term.loc);
   if (ref.parts[0]?.kind !== "var") return p.illegal(`rule head ref ${printRef(ref)} invalid`);
-  const args = term.kind === "call" ? term.args : undefined;
+  const args = term.kind === "call" && term.args.length > 0 ? term.args : undefined;
   const label = printRef(ref);
   if (p.isKeyword("contains")) {
     if (args !== undefined) {
