@@ -1,0 +1,171 @@
+import pg from "pg";
+import type { Env } from "../env/env.ts";
+import type { Database, Listener, Migration, Row, SqlValue, Transaction } from "./database.ts";
+import { runMigrations } from "./migrate.ts";
+import { PostgresListener } from "./postgres-listener.ts";
+import { insertStatements, toDollars, toStoreError } from "./postgres-text.ts";
+import { StoreError } from "./store-error.ts";
+
+export interface PostgresOptions {
+  readonly env: Env;
+  /** `postgres://user@host:port/database?sslmode=verify-full` */
+  readonly url: string;
+  readonly maxConnections?: number;
+  readonly connectTimeoutMs?: number;
+  /** No statement may take longer; a stuck database must not stick us. */
+  readonly statementTimeoutMs?: number;
+}
+
+/** A PostgreSQL database, shared with other replicas. */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const database = new PostgresDatabase(options);
+  try {
+    await database.query("SELECT 1 AS one");
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+class PostgresDatabase implements Database {
+  readonly kind = "postgres";
+  readonly #pool: pg.Pool;
+  readonly #listener: PostgresListener;
+  #isClosed = false;
+
+  constructor({
+    env,
+    url,
+    maxConnections = 8,
+    connectTimeoutMs = 5_000,
+    statementTimeoutMs = 10_000,
+  }: PostgresOptions) {
+    const config: pg.ClientConfig = {
+      connectionString: url,
+      application_name: "capstan",
+      connectionTimeoutMillis: connectTimeoutMs,
+      types: { getTypeParser: typeParser } as pg.CustomTypesConfig,
+    };
+    this.#pool = new pg.Pool({
+      ...config,
+      max: maxConnections,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + 1_000,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+      allowExitOnIdle: true,
+    });
+    // A connection that breaks while nobody uses it concerns nobody; the pool makes a new one.
+    this.#pool.on("error", () => undefined);
+    this.#listener = new PostgresListener(env, config);
+  }
+
+  async query(sql: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    this.#assertOpen();
+    try {
+      return (await this.#pool.query(toDollars(sql), [...values])).rows as Row[];
+    } catch (error) {
+      throw toStoreError(error, "query");
+    }
+  }
+
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    let broken: Error | undefined;
+    const onError = (error: Error): void => {
+      broken = error;
+    };
+    client.on("error", onError);
+    try {
+      await asked(client, "BEGIN");
+      const result = await work(transactionOn(client));
+      await committed(client);
+      return result;
+    } catch (error) {
+      broken ??= isConnectionLost(error) ? (error as Error) : undefined;
+      if (broken === undefined)
+        await client.query("ROLLBACK").catch((failed: Error) => {
+          broken = failed;
+        });
+      throw error;
+    } finally {
+      client.removeListener("error", onError);
+      client.release(broken);
+    }
+  }
+
+  migrate(component: string, migrations: readonly Migration[]): Promise<void> {
+    return this.transaction(async (transaction) => {
+      await transaction.query("SELECT pg_advisory_xact_lock(?)", [migrationLock]);
+      await runMigrations("postgres", component, migrations, transaction, async (script) => {
+        for (const statement of script.split(";")) if (statement.trim() !== "") await transaction.query(statement);
+      });
+    });
+  }
+
+  listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
+    this.#assertOpen();
+    return this.#listener.add(channel, listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#listener.close();
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    this.#assertOpen();
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw toStoreError(error, "connect");
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new StoreError("Closed", "the connection to PostgreSQL is closed");
+  }
+}
+
+/** Any number that nobody else takes: "capstan" as digits on a telephone. */
+const migrationLock = 2_277_826;
+
+/** What fails here may have happened all the same, unless the server itself says that it did not. */
+async function committed(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query("COMMIT");
+  } catch (error) {
+    const known = toStoreError(error, "commit");
+    const isLost = !(known instanceof StoreError) || known.reason === "Unavailable";
+    throw isLost ? new StoreError("CommitUnknown", `PostgreSQL: commit: ${known.message}`, { cause: error }) : known;
+  }
+}
+
+const isConnectionLost = (error: unknown): boolean =>
+  error instanceof StoreError && (error.reason === "Unavailable" || error.reason === "CommitUnknown");
+
+function transactionOn(client: pg.PoolClient): Transaction {
+  return {
+    query: (sql, values = []) => asked(client, toDollars(sql), values),
+    async insert(insert) {
+      for (const { text, values } of insertStatements(insert)) await asked(client, text, values);
+    },
+    notify: async (channel, payload) => void (await asked(client, "SELECT pg_notify($1, $2)", [channel, payload])),
+  };
+}
+
+async function asked(client: pg.PoolClient, text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+  try {
+    return (await client.query(text, [...values])).rows as Row[];
+  } catch (error) {
+    throw toStoreError(error, "query");
+  }
+}
+
+/** 64-bit integers as numbers: ours are sequence numbers and milliseconds, far below 2^53. */
+const typeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) =>
+  oid === int8 || oid === numeric ? (text: string) => Number(text) : pg.types.getTypeParser(oid, format as "text");
+const int8 = 20;
+const numeric = 1700;

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import pg from "pg";
+import { systemEnv } from "../env/system.ts";
+import { describeStore } from "./contract-cases.ts";
+import type { Database } from "./database.ts";
+import { openPostgres } from "./postgres-database.ts";
+import { findPostgres, type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { StoreError } from "./store-error.ts";
+
+const found = findPostgres();
+const skip = "missing" in found ? found.missing : false;
+
+describe("PostgreSQL", { skip, timeout: 120_000 }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await startPostgres();
+  });
+  after(() => server.stop());
+  const open = (own: object = {}): Promise<Database> => openPostgres({ env: systemEnv, url: server.url, ...own });
+
+  describeStore("PostgreSQL", { open, reset });
+
+  describe("its faults (F43)", () => {
+    test("a server that is away is called unavailable, and is used again when it is back", async () => {
+      const database = await open({ connectTimeoutMs: 500 });
+      await server.kill();
+      await assert.rejects(database.query("SELECT 1"), hasReason("Unavailable"));
+      await assert.rejects(
+        database.transaction(async () => undefined),
+        hasReason("Unavailable"),
+      );
+      await server.start();
+      assert.equal((await database.query("SELECT 1 AS one"))[0]?.["one"], 1);
+      await database.close();
+    });
+
+    test("a connection that is cut before the commit has written nothing", async () => {
+      await reset();
+      const database = await open();
+      await database.query("CREATE TABLE cut (id TEXT)");
+      const lost = database.transaction(async (transaction) => {
+        await transaction.query("INSERT INTO cut (id) VALUES (?)", ["x"]);
+        const [row] = await transaction.query("SELECT pg_backend_pid() AS pid");
+        await terminate(server.url, Number(row?.["pid"]));
+        await transaction.query("SELECT 1");
+      });
+      await assert.rejects(lost, hasReason("Unavailable"));
+      assert.deepEqual(await database.query("SELECT * FROM cut"), []);
+      await database.close();
+    });
+
+    test("a connection that is cut at the commit is called unknown", async () => {
+      await reset();
+      const database = await open();
+      await database.query("CREATE TABLE cut (id TEXT)");
+      const lost = database.transaction(async (transaction) => {
+        await transaction.query("INSERT INTO cut (id) VALUES (?)", ["x"]);
+        const [row] = await transaction.query("SELECT pg_backend_pid() AS pid");
+        await terminate(server.url, Number(row?.["pid"]));
+      });
+      await assert.rejects(lost, hasReason("CommitUnknown"));
+      await database.close();
+    });
+
+    test("a serialization failure is a conflict", async () => {
+      await reset();
+      const database = await open();
+      await database.query("CREATE TABLE serial (id TEXT, size BIGINT)");
+      const slow = Promise.withResolvers<void>();
+      const first = database.transaction(async (transaction) => {
+        await transaction.query("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+        await transaction.query("SELECT sum(size) AS total FROM serial");
+        await slow.promise;
+        await transaction.query("INSERT INTO serial VALUES ('a', 1)");
+      });
+      await database.transaction(async (transaction) => {
+        await transaction.query("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+        await transaction.query("SELECT sum(size) AS total FROM serial");
+        await transaction.query("INSERT INTO serial VALUES ('b', 1)");
+      });
+      slow.resolve();
+      await assert.rejects(first, hasReason("Conflict"));
+      await database.close();
+    });
+
+    test("a pool that is used up and a slow query end in time", async () => {
+      const database = await open({ maxConnections: 1, connectTimeoutMs: 300, statementTimeoutMs: 300 });
+      const slow = database.query("SELECT pg_sleep(20)").catch((error: unknown) => error);
+      await assert.rejects(
+        database.transaction(async () => undefined),
+        hasReason("Unavailable"),
+      );
+      assert.ok(hasReason("Unavailable")(await slow));
+      await database.close();
+    });
+
+    test("a listener that lost its connection says that messages may be missing", async () => {
+      const database = await open();
+      const gap = Promise.withResolvers<void>();
+      const heard = Promise.withResolvers<string>();
+      await database.listen("gap", { onMessage: heard.resolve, onGap: gap.resolve });
+      const rows = await database.query("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+      for (const { pid } of rows) await terminate(server.url, Number(pid));
+      await gap.promise;
+      await database.transaction((transaction) => transaction.notify("gap", "again"));
+      assert.equal(await heard.promise, "again");
+      await database.close();
+    });
+  });
+
+  async function reset(): Promise<void> {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    await client.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    await client.end();
+  }
+});
+
+const hasReason = (reason: string) => (error: unknown) => error instanceof StoreError && error.reason === reason;
+
+async function terminate(url: string, pid: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("SELECT pg_terminate_backend($1)", [pid]);
+  await client.end();
+}

@@ -1,0 +1,72 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Row, SqlValue } from "./database.ts";
+
+export type SqliteTask =
+  | { readonly kind: "open"; readonly file: string }
+  | { readonly kind: "script"; readonly sql: string }
+  | { readonly kind: "query"; readonly sql: string; readonly values: readonly SqlValue[] }
+  | { readonly kind: "insert"; readonly sql: string; readonly rows: readonly (readonly SqlValue[])[] }
+  | { readonly kind: "close" };
+
+export interface SqliteReply {
+  readonly id: number;
+  readonly rows?: readonly Row[];
+  readonly error?: { readonly message: string; readonly code: number };
+}
+
+/**
+ * Runs on the storage thread and owns the file, so that a slow disk never holds up the event loop. The function is sent
+ * there as text (the bundle has no second file to point at), so it must use nothing from outside itself.
+ */
+export function runSqliteThread(): void {
+  const { parentPort } = process.getBuiltinModule("node:worker_threads");
+  const sqlite = process.getBuiltinModule("node:sqlite");
+  const maxPrepared = 200;
+  const prepared = new Map<string, StatementSync>();
+  let database: DatabaseSync | undefined;
+
+  const prepare = (sql: string): StatementSync => {
+    if (database === undefined) throw new Error("the database is not open");
+    let statement = prepared.get(sql);
+    if (statement === undefined) {
+      statement = database.prepare(sql);
+      if (prepared.size >= maxPrepared) prepared.clear();
+      prepared.set(sql, statement);
+    }
+    return statement;
+  };
+
+  const perform = (task: SqliteTask): Row[] | undefined => {
+    switch (task.kind) {
+      case "open":
+        database = new sqlite.DatabaseSync(task.file, { timeout: 5_000 });
+        // FULL: a commit is on disk when it returns, whatever happens to the machine.
+        database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
+        database.exec("PRAGMA wal_autocheckpoint=2000; PRAGMA cache_size=-8000");
+        return undefined;
+      case "script":
+        database?.exec(task.sql);
+        return undefined;
+      case "query":
+        return prepare(task.sql).all(...task.values) as Row[];
+      case "insert": {
+        const statement = prepare(task.sql);
+        for (const row of task.rows) statement.run(...row);
+        return undefined;
+      }
+      case "close":
+        prepared.clear();
+        database?.close();
+        return undefined;
+    }
+  };
+
+  parentPort?.on("message", (task: SqliteTask & { readonly id: number }) => {
+    try {
+      parentPort.postMessage({ id: task.id, rows: perform(task) });
+    } catch (thrown) {
+      const { message, errcode } = thrown as { message?: string; errcode?: number };
+      parentPort.postMessage({ id: task.id, error: { message: message ?? String(thrown), code: errcode ?? 0 } });
+    }
+  });
+}
