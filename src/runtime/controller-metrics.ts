@@ -62,3 +62,11 @@ export function controllerMetrics(registry: MetricsRegistry) {
     }),
   };
 }
+
+/** Series that are there from the start can be alerted on before the first reconcile. */
+export function initializeMetrics(metrics: ControllerMetrics, controller: string): void {
+  for (const result of ["success", "error", "requeue", "requeue_after"]) metrics.total.cell({ controller, result });
+  for (const counter of [metrics.errors, metrics.terminalErrors, metrics.panics, metrics.timeouts])
+    counter.cell({ controller });
+  metrics.activeWorkers.set(0, { controller });
+}

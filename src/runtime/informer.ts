@@ -5,7 +5,8 @@ import type { KubeObject } from "../kube/object.ts";
 import { ObjectCache, withoutManagedFields } from "./cache.ts";
 import type { Logger } from "./log.ts";
 import { ownerIndex, ownerUids } from "./read.ts";
-import { Watcher, type WatcherHealth, type WatcherOptions, type WatcherScope } from "./watcher.ts";
+import type { WatcherHealth } from "./watch-health.ts";
+import { Watcher, type WatcherOptions, type WatcherScope } from "./watcher.ts";
 
 /** A cache and the watcher that writes it; shared by all controllers that follow the same objects. */
 export interface Informer<T extends KubeObject = KubeObject> {

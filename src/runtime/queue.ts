@@ -9,7 +9,9 @@ import {
 } from "./backoff.ts";
 import { Heap } from "./heap.ts";
 import type { MetricsRegistry } from "./metrics.ts";
+import { Item } from "./queue-item.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
+import { ReadyLanes } from "./ready-lanes.ts";
 
 /**
  * The work queue: keys in, keys out, each key at most once at a time.
@@ -26,8 +28,7 @@ export class WorkQueue {
   readonly #options: QueueOptions;
   #items = new Map<string, Item>();
   readonly #failures = new Map<string, number>();
-  readonly #lanes = new Map<number, Lane>();
-  readonly #priorities = new Heap<number>((a, b) => a > b);
+  readonly #ready = new ReadyLanes();
   readonly #delayed = new Heap<Item>(
     (a, b) => a.readyAtMs < b.readyAtMs || (a.readyAtMs === b.readyAtMs && a.sequence < b.sequence),
   );
@@ -37,7 +38,6 @@ export class WorkQueue {
   readonly #maxLength: number;
   #sequence = 0;
   #waitingCount = 0;
-  #readyCount = 0;
   #processingCount = 0;
   #delayedCount = 0;
   #timer: { readonly atMs: number; readonly cancel: CancelTimer } | undefined;
@@ -50,7 +50,7 @@ export class WorkQueue {
     this.#maxLength = options.maxLength ?? defaultMaxLength;
     if (options.retryBucket !== null) this.#bucket = new TokenBucket(options.env, options.retryBucket ?? retryBucket);
     this.#metrics = new QueueMetrics(options, {
-      depths: () => this.#depths(),
+      depths: () => this.#ready.depths(),
       startedAtMs: () => this.#processing().map((item) => item.startedAtMs),
     });
   }
@@ -64,7 +64,7 @@ export class WorkQueue {
     return this.#items.size + this.#delayed.size;
   }
   get readyLength(): number {
-    return this.#readyCount;
+    return this.#ready.length;
   }
   get processingLength(): number {
     return this.#processingCount;
@@ -118,7 +118,7 @@ export class WorkQueue {
 
   /** The next ready key, if there is one now. */
   tryGet(): QueuedKey | undefined {
-    const item = this.#takeReady();
+    const item = this.#ready.take();
     if (item === undefined) return undefined;
     const nowMs = this.#env.monotonicMs();
     item.state = "processing";
@@ -219,11 +219,8 @@ export class WorkQueue {
   }
 
   #discard(item: Item): void {
-    if (item.state === "ready") {
-      this.#readyCount--;
-      const lane = this.#lanes.get(item.priority);
-      if (lane !== undefined) lane.live--;
-    } else this.#delayedCount--;
+    if (item.state === "ready") this.#ready.discard(item);
+    else this.#delayedCount--;
     item.state = "husk";
     this.#sweepDelayed();
   }
@@ -242,36 +239,8 @@ export class WorkQueue {
       this.#armTimer();
       return;
     }
-    this.#makeReady(item);
+    this.#ready.push(item);
     this.#serveGetters();
-  }
-
-  #makeReady(item: Item): void {
-    let lane = this.#lanes.get(item.priority);
-    if (lane === undefined) {
-      lane = { items: [], head: 0, live: 0 };
-      this.#lanes.set(item.priority, lane);
-      this.#priorities.push(item.priority);
-    }
-    item.state = "ready";
-    lane.items.push(item);
-    lane.live++;
-    this.#readyCount++;
-  }
-
-  #takeReady(): Item | undefined {
-    for (;;) {
-      const priority = this.#priorities.peek();
-      if (priority === undefined) return undefined;
-      const lane = this.#lanes.get(priority) as Lane;
-      const item = nextLive(lane);
-      if (item !== undefined) {
-        this.#readyCount--;
-        return item;
-      }
-      this.#priorities.pop();
-      this.#lanes.delete(priority);
-    }
   }
 
   #serveGetters(): void {
@@ -290,7 +259,7 @@ export class WorkQueue {
       this.#delayed.pop();
       if (item.state !== "delayed") continue;
       this.#delayedCount--;
-      this.#makeReady(item);
+      this.#ready.push(item);
     }
     this.#serveGetters();
     this.#armTimer();
@@ -319,12 +288,6 @@ export class WorkQueue {
 
   #processing(): readonly Item[] {
     return [...this.#items.values()].filter(({ state }) => state === "processing");
-  }
-
-  #depths(): ReadonlyMap<number, number> {
-    const depths = new Map<number, number>();
-    for (const [priority, lane] of this.#lanes) depths.set(priority, lane.live);
-    return depths;
   }
 }
 
@@ -360,48 +323,4 @@ export interface QueuedKey {
 const noOptions: AddOptions = {};
 const minSweep = 1024;
 
-/** What is known of a key. */
-class Item implements QueuedKey {
-  readonly key: string;
-  priority = 0;
-  readyAtMs = 0;
-  addedAtMs = 0;
-  startedAtMs = 0;
-  sequence = 0;
-  /** Idle: not in the queue. A husk was replaced by another entry, and only waits to be skipped. */
-  state: "idle" | "ready" | "delayed" | "processing" | "husk" = "idle";
-  /** Added while it is being processed. */
-  again: Again | undefined = undefined;
-
-  constructor(key: string) {
-    this.key = key;
-  }
-}
-interface Again {
-  readonly priority: number;
-  readonly readyAtMs: number;
-  readonly addedAtMs: number;
-}
 type Getter = (key: QueuedKey | undefined) => void;
-
-/** A FIFO whose head moves; the room before it is given back in large pieces. */
-interface Lane {
-  items: (Item | undefined)[];
-  head: number;
-  live: number;
-}
-
-function nextLive(lane: Lane): Item | undefined {
-  while (lane.head < lane.items.length) {
-    const item = lane.items[lane.head];
-    lane.items[lane.head++] = undefined;
-    if (lane.head > 4096 && lane.head * 2 > lane.items.length) {
-      lane.items = lane.items.slice(lane.head);
-      lane.head = 0;
-    }
-    if (item?.state !== "ready") continue;
-    lane.live--;
-    return item;
-  }
-  return undefined;
-}

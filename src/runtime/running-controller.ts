@@ -6,7 +6,7 @@ import type { KubeObject, ObjectKey } from "../kube/object.ts";
 import { keyText, parseKeyText } from "./cache.ts";
 import { ChangeRouter, type Route } from "./change-router.ts";
 import type { Controller, ReconcileContext, ReconcileRequest, Watch } from "./controller.ts";
-import { type ControllerMetrics, controllerMetrics } from "./controller-metrics.ts";
+import { type ControllerMetrics, controllerMetrics, initializeMetrics } from "./controller-metrics.ts";
 import type { EventRecorder } from "./events.ts";
 import type { Informer } from "./informer.ts";
 import type { Logger } from "./log.ts";
@@ -16,8 +16,9 @@ import { OwnWrites } from "./own-writes.ts";
 import { mergePermissions, type Permission } from "./permission.ts";
 import { type QueuedKey, WorkQueue } from "./queue.ts";
 import { createRead, type Read } from "./read.ts";
-import { type Result, TerminalError } from "./result.ts";
-import { runWithin, TimedOut } from "./run-within.ts";
+import type { Result } from "./result.ts";
+import { conclude, type Outcome } from "./retry-policy.ts";
+import { runWithin } from "./run-within.ts";
 import type { Tracing } from "./tracing.ts";
 import { UnchangedApplies } from "./unchanged-applies.ts";
 import type { WatcherScope } from "./watcher.ts";
@@ -83,7 +84,7 @@ export class RunningController {
       onHandlerError: () => this.#metrics.handlerErrors.inc({ controller: controller.name }),
       onCause: (key, change) => this.#noteCause(keyText(key), change.kind, change.object),
     });
-    this.#initializeMetrics();
+    initializeMetrics(this.#metrics, controller.name);
   }
 
   get informers(): readonly Informer[] {
@@ -273,54 +274,10 @@ export class RunningController {
     };
   }
 
-  /** The whole retry policy. */
-  #conclude(item: QueuedKey, outcome: { readonly result: Result } | { readonly error: unknown }): void {
-    const { key, priority } = item;
-    const { name } = this.controller;
-    const log = this.#log.with({ object: key });
-    const count = (result: "success" | "error" | "requeue" | "requeue_after"): void => {
-      this.#metrics.total.inc({ controller: name, result });
-    };
-    if ("error" in outcome) {
-      const { error } = outcome;
-      if (this.#cancel.signal.aborted) return;
-      count("error");
-      this.#metrics.errors.inc({ controller: name });
-      if (error instanceof TimedOut) this.#metrics.timeouts.inc({ controller: name });
-      if (isBug(error)) this.#metrics.panics.inc({ controller: name });
-      if (error instanceof TerminalError) {
-        this.#metrics.terminalErrors.inc({ controller: name });
-        this.queue.forget(key);
-        log.error("reconcile failed for good", { reason: error.reason, error });
-        return;
-      }
-      this.queue.addRateLimited(key, { priority });
-      log.error("reconcile failed and will be retried", { failures: this.queue.failures(key), error });
-      return;
-    }
-    const { result } = outcome;
-    switch (result.kind) {
-      case "Done":
-        this.queue.forget(key);
-        count("success");
-        return;
-      case "RequeueAfter":
-        this.queue.forget(key);
-        this.queue.add(key, { afterMs: result.afterMs, priority });
-        count("requeue_after");
-        return;
-      case "Requeue":
-        this.queue.addRateLimited(key, { priority });
-        count("requeue");
-        return;
-      case "Failed":
-        this.queue.forget(key);
-        this.#metrics.terminalErrors.inc({ controller: name });
-        this.#metrics.errors.inc({ controller: name });
-        log.warn(result.message, { reason: result.reason });
-        count("error");
-        return;
-    }
+  #conclude(item: QueuedKey, outcome: Outcome): void {
+    // What a cancelled reconcile says is of no interest: whoever cancelled it takes care.
+    if ("error" in outcome && this.#cancel.signal.aborted) return;
+    conclude(item, outcome, { name: this.controller.name, queue: this.queue, metrics: this.#metrics, log: this.#log });
   }
 
   #follow(watched: Watch, route: Route): void {
@@ -380,22 +337,6 @@ export class RunningController {
     const causes = this.#causes.get(key) ?? [];
     if (causes.length < maxCauses) this.#causes.set(key, [...causes, cause]);
   }
-
-  /** Series that are there from the start can be alerted on before the first reconcile. */
-  #initializeMetrics(): void {
-    const labels = { controller: this.controller.name };
-    for (const result of ["success", "error", "requeue", "requeue_after"])
-      this.#metrics.total.cell({ ...labels, result });
-    for (const counter of [
-      this.#metrics.errors,
-      this.#metrics.terminalErrors,
-      this.#metrics.panics,
-      this.#metrics.timeouts,
-    ]) {
-      counter.cell(labels);
-    }
-    this.#metrics.activeWorkers.set(0, labels);
-  }
 }
 
 const defaultReconcileTimeoutMs = 300_000;
@@ -408,10 +349,3 @@ const kindText = (kind: KindRef): string => `${kind.group}/${kind.plural}`;
 
 const after = (env: Env, delayMs: number): Promise<void> =>
   new Promise((resolve) => void env.setTimer(delayMs, () => resolve()));
-
-/** Mistakes in code, as opposed to a world that does not answer. */
-const isBug = (error: unknown): boolean =>
-  error instanceof TypeError ||
-  error instanceof ReferenceError ||
-  error instanceof RangeError ||
-  (error instanceof Error && error.name === "AssertionError");

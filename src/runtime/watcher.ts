@@ -3,9 +3,21 @@ import type { Client, WatchEvent } from "../client/client.ts";
 import { ConnectionError, MalformedAnswerError } from "../client/connection-error.ts";
 import { type Env, sleep } from "../env/env.ts";
 import type { KindRef } from "../kube/kind.ts";
-import type { KubeList, KubeObject } from "../kube/object.ts";
+import type { KubeObject } from "../kube/object.ts";
 import { type BackoffOptions, backoffMs } from "./backoff.ts";
 import { compareVersions, isOlder, laterVersion } from "./resource-version.ts";
+import { newHealth, type WatcherHealth } from "./watch-health.ts";
+import {
+  close,
+  type Empty,
+  type Listed,
+  type Paging,
+  type State,
+  type Streaming,
+  versionOf,
+  type Watching,
+  watching,
+} from "./watch-state.ts";
 import { type OpenWatch, openWatch, WatchIdle } from "./watch-stream.ts";
 
 /**
@@ -23,7 +35,7 @@ export class Watcher<T extends KubeObject> {
   readonly #sink: WatcherSink<T>;
   #useWatchList: boolean;
   #failures = 0;
-  #health: WatcherHealth;
+  readonly #health: WatcherHealth;
   #relistAtMs: number;
   #relistWanted = false;
   #regressions = 0;
@@ -35,17 +47,7 @@ export class Watcher<T extends KubeObject> {
     this.#useWatchList = options.watchList ?? false;
     const nowMs = options.env.monotonicMs();
     this.#relistAtMs = nowMs + this.#relistPeriodMs();
-    this.#health = {
-      state: "Empty",
-      lastActivityAtMs: nowMs,
-      lastEventAtMs: undefined,
-      lastBookmarkAtMs: undefined,
-      resourceVersion: undefined,
-      consecutiveFailures: 0,
-      lastError: undefined,
-      absent: false,
-      counts: { lists: 0, watches: 0, faults: 0, expired: 0, stale: 0, timeTravels: 0, malformed: 0 },
-    };
+    this.#health = newHealth(nowMs);
   }
 
   /** What a probe needs: a watcher that is silent for minutes although bookmarks are asked for is not healthy. */
@@ -369,60 +371,7 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly backoff?: BackoffOptions;
 }
 
-export interface WatcherHealth {
-  state: State<KubeObject>["kind"];
-  lastActivityAtMs: number;
-  lastEventAtMs: number | undefined;
-  lastBookmarkAtMs: number | undefined;
-  resourceVersion: string | undefined;
-  consecutiveFailures: number;
-  lastError: unknown;
-  /** The server does not know the kind (yet). */
-  absent: boolean;
-  readonly counts: {
-    lists: number;
-    watches: number;
-    faults: number;
-    expired: number;
-    /** Events that came after a later one. */
-    stale: number;
-    /** Events or lists from before what we had already seen. */
-    timeTravels: number;
-    malformed: number;
-  };
-}
-
 type Change<T extends KubeObject> = Exclude<WatchEvent<T>, { readonly type: "BOOKMARK" }>;
-
-interface Empty {
-  readonly kind: "Empty";
-  readonly lastVersion: string | undefined;
-}
-interface Paging<T extends KubeObject> {
-  readonly kind: "Paging";
-  readonly pages: AsyncIterator<KubeList<T>>;
-  readonly lastVersion: string | undefined;
-  readonly version: string | undefined;
-  readonly begun: boolean;
-}
-interface Streaming<T extends KubeObject> {
-  readonly kind: "Streaming";
-  readonly stream: OpenWatch<T>;
-  readonly lastVersion: string | undefined;
-  readonly startedAtMs: number;
-}
-interface Listed {
-  readonly kind: "Listed";
-  readonly version: string;
-}
-interface Watching<T extends KubeObject> {
-  readonly kind: "Watching";
-  readonly stream: OpenWatch<T>;
-  readonly startVersion: string;
-  readonly version: string;
-  readonly startedAtMs: number;
-}
-export type State<T extends KubeObject> = Empty | Paging<T> | Streaming<T> | Listed | Watching<T>;
 
 export class WatchListIncomplete extends Error {}
 export class WatchEndedEarly extends Error {}
@@ -441,28 +390,3 @@ const defaultRelistMs = 3_600_000;
 const maxInitialStreamMs = 300_000;
 const maxWatchFailures = 5;
 const maxRegressions = 3;
-
-const watching = <T extends KubeObject>(version: string, stream: OpenWatch<T>, startedAtMs: number): Watching<T> => ({
-  kind: "Watching",
-  stream,
-  startVersion: version,
-  version,
-  startedAtMs,
-});
-
-function versionOf<T extends KubeObject>(state: State<T>): string | undefined {
-  switch (state.kind) {
-    case "Empty":
-    case "Paging":
-    case "Streaming":
-      return state.lastVersion;
-    case "Listed":
-    case "Watching":
-      return state.version;
-  }
-}
-
-async function close<T extends KubeObject>(state: State<T>): Promise<void> {
-  if (state.kind === "Paging") await state.pages.return?.().catch(() => undefined);
-  if (state.kind === "Streaming" || state.kind === "Watching") await state.stream.close();
-}
