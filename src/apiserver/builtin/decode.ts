@@ -90,7 +90,7 @@ export function decodeValue(type: WireType, value: unknown, place: Place, state:
 
 function decodeStruct(struct: WireStruct, value: unknown, place: Place, state: DecodeState): unknown {
   if (!isRecord(value)) return mismatch(value, { kind: "struct", struct: () => struct }, place, state);
-  const read = new Map<string, unknown>();
+  const read: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
     const path = place.path === "" ? key : `${place.path}.${key}`;
     const field = struct.byName.get(key);
@@ -100,11 +100,13 @@ function decodeStruct(struct: WireStruct, value: unknown, place: Place, state: D
     }
     const name = `${field.embedding}${key}`;
     const fields = place.fields === "" ? name : `${place.fields}.${name}`;
-    read.set(key, decodeValue(field.type, member, { path, fields, owner: field.owner }, state));
+    read[key] = decodeValue(field.type, member, { path, fields, owner: field.owner }, state);
   }
   const result: Record<string, unknown> = {};
   for (const field of struct.fields) {
-    const member = read.get(field.name) ?? (field.pointer ? undefined : emptyValue(field.type));
+    const given = read[field.name];
+    if (given === undefined && field.omitAbsent) continue;
+    const member = given ?? (field.pointer ? undefined : emptyValue(field.type));
     if (isLeftOut(field, member)) continue;
     result[field.name] = member ?? null;
   }

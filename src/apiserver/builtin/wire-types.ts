@@ -21,6 +21,8 @@ export interface WireField {
   readonly omitEmpty: boolean;
   readonly omitZero: boolean;
   readonly pointer: boolean;
+  /** Whether nothing is written when the field has no value. */
+  readonly omitAbsent: boolean;
   /** The struct that declares it, which differs from the one that embeds it. */
   readonly owner: string;
   /** The embedded structs on the way to it, as messages about types name them: `ProbeHandler.`. */
@@ -93,6 +95,11 @@ const scalarCodes: ReadonlyMap<string, ScalarKind> = new Map([
   ["S", "schemaorstrings"],
 ]);
 
+/** Go's omitempty leaves out what has no value, but a struct always has one; these are structs in Go. */
+const neverEmpty: ReadonlySet<WireType["kind"]> = new Set([
+  ...(["struct", "time", "microtime", "quantity", "intorstring", "duration"] as const),
+]);
+
 const flag = { omitEmpty: 1, omitZero: 2, pointer: 4, inline: 8 } as const;
 
 const unpacked = new Map<number, WireStruct>();
@@ -121,12 +128,16 @@ function unpack(index: number): WireStruct {
         ...embedded.fields.map((field) => ({ ...field, embedding: `${embedded.goName}.${field.embedding}` })),
       );
     } else {
+      const omitEmpty = (flags & flag.omitEmpty) !== 0;
+      const omitZero = (flags & flag.omitZero) !== 0;
+      const pointer = (flags & flag.pointer) !== 0;
       fields.push({
         name: fieldName,
         type,
-        omitEmpty: (flags & flag.omitEmpty) !== 0,
-        omitZero: (flags & flag.omitZero) !== 0,
-        pointer: (flags & flag.pointer) !== 0,
+        omitEmpty,
+        omitZero,
+        pointer,
+        omitAbsent: omitZero || (omitEmpty && (pointer || !neverEmpty.has(type.kind))),
         owner: goName,
         embedding: "",
       });
