@@ -2,6 +2,7 @@ import { Service } from "../../api/builtin/service.ts";
 import { CapabilityBinding } from "../../api/capability-binding.ts";
 import { ModuleManifest } from "../../api/module-manifest.ts";
 import { ServiceTarget } from "../../api/service-target.ts";
+import { annotations, labels } from "../../api/well-known.ts";
 import { setCondition } from "../../kube/condition.ts";
 import type { KubeObject, ObjectKey } from "../../kube/object.ts";
 import { formatTime } from "../../kube/time.ts";
@@ -9,10 +10,6 @@ import { type Controller, defineController, index, watch } from "../../runtime/c
 import { annotationsChanged, generationChanged, or, resourceVersionChanged } from "../../runtime/predicates.ts";
 import type { Read } from "../../runtime/read.ts";
 import { type Decision, evaluate, type Observation } from "./evaluate.ts";
-
-/** A manifest's registered service goes by this name when it is not the manifest's own. */
-export const serviceAnnotation = "capstan.dev/service";
-export const moduleLabel = "game.platform/module";
 
 export interface BindingEndpointsOptions {
   /** Where services live that registered without a namespace of their own. */
@@ -73,7 +70,7 @@ function targetsOf(
   read: Read,
   registryNamespace: string,
 ): readonly ServiceTarget[] {
-  const alias = provider?.metadata.annotations?.[serviceAnnotation];
+  const alias = provider?.metadata.annotations?.[annotations.service];
   const keys = new Set([
     `${namespace}/${name}`,
     ...(alias ? [`${namespace}/${alias}`, `${registryNamespace}/${alias}`] : []),
@@ -128,13 +125,13 @@ function bindingsOfService({ metadata }: Service, read: Read): readonly ObjectKe
 const bindingsOfProvider = (key: string, read: Read): readonly ObjectKey[] =>
   read.byIndex(CapabilityBinding, "provider", key).map(({ metadata }) => keyOf(metadata));
 
-const annotated = (annotations: KubeObject["metadata"]["annotations"]): readonly string[] => {
-  const alias = annotations?.[serviceAnnotation];
+const annotated = (present: KubeObject["metadata"]["annotations"]): readonly string[] => {
+  const alias = present?.[annotations.service];
   return alias ? [alias] : [];
 };
 
-function moduleOf({ namespace, labels }: KubeObject["metadata"]): readonly string[] {
-  const module = labels?.[moduleLabel];
+function moduleOf({ namespace, labels: present }: KubeObject["metadata"]): readonly string[] {
+  const module = present?.[labels.module];
   return module ? [`${namespace}/${module}`] : [];
 }
 

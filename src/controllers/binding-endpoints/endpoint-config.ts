@@ -1,6 +1,7 @@
 import { ConfigMap } from "../../api/builtin/configuration.ts";
 import { CapabilityBinding } from "../../api/capability-binding.ts";
 import { ModuleManifest } from "../../api/module-manifest.ts";
+import { annotations, labels } from "../../api/well-known.ts";
 import { WorldInstance } from "../../api/world-instance.ts";
 import { safeLabelValue, safeName } from "../../kube/names.ts";
 import type { ObjectKey } from "../../kube/object.ts";
@@ -10,11 +11,9 @@ import { allow } from "../../runtime/permission.ts";
 import { annotationsChanged, deletionChanged, resourceVersionChanged } from "../../runtime/predicates.ts";
 import type { Read } from "../../runtime/read.ts";
 
-/** A module that carries this annotation with the value `configmap` gets its endpoints as a ConfigMap for each world. */
-export const endpointsAnnotation = "capstan.dev/endpoints";
 const controllerName = "endpoint-config";
 
-/** Writes for each world and each consumer that asks for it where the consumer's providers are, made for `envFrom`. */
+/** Writes for each world and each consumer that asks for it (`capstan.dev/endpoints: configmap`) where the consumer's providers are, made for `envFrom`. */
 export const endpointConfig: Controller = defineController({
   name: controllerName,
   reconciles: WorldInstance,
@@ -37,7 +36,7 @@ export const endpointConfig: Controller = defineController({
     const { namespace = "", name } = world.metadata;
     const bindings = read.byIndex(CapabilityBinding, "world", `${namespace}/${name}`);
     const asks = (consumer: string): boolean =>
-      read.get(ModuleManifest, { namespace, name: consumer })?.metadata.annotations?.[endpointsAnnotation] ===
+      read.get(ModuleManifest, { namespace, name: consumer })?.metadata.annotations?.[annotations.endpoints] ===
       "configmap";
     const consumers = [...new Set(bindings.map(({ spec }) => spec.consumer.moduleManifestName))].filter(asks).sort();
     return { world, bindings, consumers, existing: read.owned(ConfigMap, world) };
@@ -75,7 +74,7 @@ export function planConfigs({ world, bindings, consumers, existing }: Snapshot):
     data: variablesOf(bindings.filter(({ spec }) => spec.consumer.moduleManifestName === consumer)),
   }));
   const names = new Set(apply.map(({ metadata }) => metadata.name));
-  const isOurs = ({ metadata }: ConfigMap): boolean => metadata.labels?.["capstan.dev/controller"] === controllerName;
+  const isOurs = ({ metadata }: ConfigMap): boolean => metadata.labels?.[labels.controller] === controllerName;
   return { apply, remove: existing.filter((config) => isOurs(config) && !names.has(config.metadata.name)) };
 }
 
@@ -109,10 +108,10 @@ const metadataOf = (world: WorldInstance, consumer: string) => ({
   name: safeName(`${world.metadata.name}-${consumer}-endpoints`),
   namespace: world.metadata.namespace ?? "",
   labels: {
-    "game.platform/world": safeLabelValue(world.metadata.name),
-    "game.platform/module": safeLabelValue(consumer),
-    "capstan.dev/controller": controllerName,
-    "app.kubernetes.io/managed-by": "capstan",
+    [labels.world]: safeLabelValue(world.metadata.name),
+    [labels.module]: safeLabelValue(consumer),
+    [labels.controller]: controllerName,
+    [labels.managedBy]: "capstan",
   },
   ownerReferences: [controllerReference(WorldInstance, world)],
 });

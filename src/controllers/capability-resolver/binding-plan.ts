@@ -1,10 +1,10 @@
 import type { CapabilityBinding } from "../../api/capability-binding.ts";
+import { labels } from "../../api/well-known.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
 import { controllerOf } from "../../kube/owner-reference.ts";
 import {
   type DesiredBinding,
   desiredBinding,
-  managedByLabel,
   managedByValue,
   type Pairing,
   type Pairings,
@@ -104,12 +104,13 @@ function isLeftover(binding: CapabilityBinding, world: WorldInstance): boolean {
   );
 }
 
-const isMarked = ({ metadata }: CapabilityBinding): boolean => metadata.labels?.[managedByLabel] === managedByValue;
+const isMarked = ({ metadata }: CapabilityBinding): boolean =>
+  metadata.labels?.[labels.bindingManagedBy] === managedByValue;
 
 /** Every field that we own has our value, and nothing stands in the spec that we would not write. */
 function isAsWanted(existing: CapabilityBinding, wanted: DesiredBinding): boolean {
-  const { labels } = existing.metadata;
-  const hasLabels = Object.entries(wanted.metadata.labels ?? {}).every(([key, value]) => labels?.[key] === value);
+  const present = existing.metadata.labels;
+  const hasLabels = Object.entries(wanted.metadata.labels ?? {}).every(([key, value]) => present?.[key] === value);
   return hasLabels && covers(existing.spec, wanted.spec) && covers(wanted.spec, withoutEndpoint(existing.spec));
 }
 

@@ -1,5 +1,6 @@
 import { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { Provided, Requirement } from "../../api/module-manifest.ts";
+import { labels } from "../../api/well-known.ts";
 import { WorldInstance } from "../../api/world-instance.ts";
 import { apiVersionOf } from "../../kube/kind.ts";
 import { safeLabelValue } from "../../kube/names.ts";
@@ -20,7 +21,6 @@ export interface DesiredBinding {
   readonly spec: CapabilityBinding["spec"];
 }
 
-export const managedByLabel = "game.platform/managed-by";
 export const managedByValue = "capabilityresolver";
 export const controllerName = "capability-resolver";
 
@@ -90,12 +90,12 @@ export function desiredBinding(
       name: isAmbiguous ? distinctBindingName(identity) : bindingName(identity),
       namespace: world.metadata.namespace ?? "",
       labels: {
-        [managedByLabel]: managedByValue,
-        "game.platform/world": safeLabelValue(world.metadata.name),
-        "game.platform/game": safeLabelValue(game),
-        "game.platform/capabilityId": safeLabelValue(requirement.capabilityId),
-        "capstan.dev/controller": controllerName,
-        "app.kubernetes.io/managed-by": "capstan",
+        [labels.bindingManagedBy]: managedByValue,
+        [labels.world]: safeLabelValue(world.metadata.name),
+        [labels.game]: safeLabelValue(game),
+        [labels.capabilityId]: safeLabelValue(requirement.capabilityId),
+        [labels.controller]: controllerName,
+        [labels.managedBy]: "capstan",
       },
       ownerReferences: [controllerReference(WorldInstance, world)],
     },

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { ModuleManifest } from "../../api/module-manifest.ts";
+import { annotations } from "../../api/well-known.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
 import { bindingName } from "./binding-name.ts";
 import type { DesiredBinding } from "./desired-bindings.ts";
 import { type Decision, evaluate } from "./evaluate.ts";
 import { game, manifest, namespace, provides, requires, world } from "./example-world.ts";
-import { freezeAnnotation } from "./freeze.ts";
 import { reduce } from "./reduce.ts";
 import { resolveGame } from "./resolution.ts";
 
@@ -200,7 +200,7 @@ test("a frozen world reports a newer provider and keeps the old one until it no 
   const newer = manifest("new-time-source", [provides("time.source", "1.5.0")]);
   const modules = [timeSource, physics, newer];
   const before = planOf(decide(world(), [timeSource, physics])).apply.map(stored);
-  const frozen = world("anvil-sample-world", {}, { [freezeAnnotation]: "true" });
+  const frozen = world("anvil-sample-world", {}, { [annotations.freezeBindings]: "true" });
   const decision = decide(frozen, modules, before);
   assert.equal(planOf(decision).unchanged, 1);
   const condition = reduce(frozen, decision, now).conditions?.find(({ type }) => type === "BindingsFrozen");

@@ -1,13 +1,13 @@
 import type { CapabilityBinding } from "../../api/capability-binding.ts";
+import { annotations } from "../../api/well-known.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
 import { type BoundRequirement, boundRequirements } from "./desired-bindings.ts";
 import { type Resolution, type ResolvedRequirement, requirementKey } from "./resolution.ts";
 import type { Candidate } from "./rules.ts";
 
 /** A frozen world keeps the providers that it has, as long as they still fit; what it would take otherwise is reported. */
-export const freezeAnnotation = "capstan.dev/freeze-bindings";
-
-export const isFrozen = (world: WorldInstance): boolean => world.metadata.annotations?.[freezeAnnotation] === "true";
+export const isFrozen = (world: WorldInstance): boolean =>
+  world.metadata.annotations?.[annotations.freezeBindings] === "true";
 
 export interface Kept {
   readonly bound: readonly BoundRequirement[];
