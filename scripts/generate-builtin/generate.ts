@@ -19,7 +19,8 @@ if (!folder)
   throw new Error("no real kube-apiserver found: CAPSTAN_REAL_BIN names the folder with etcd and kube-apiserver");
 await using server = await startRealServer(folder);
 
-write("definitions", await definitionsOf(server, [...servedKinds, ...transientKinds]));
+// Texts inside of JSON: a module that imports them pays for their parsing only when somebody asks.
+write("definitions", JSON.stringify(await definitionsOf(server, [...servedKinds, ...transientKinds])));
 write("discovery", await discoveryOf(server, [...servedKinds, ...transientKinds]));
 const goTypes: GoTypes = JSON.parse(
   execFileSync("go", ["run", ".", ...servedKinds, ...transientKinds], {
@@ -27,7 +28,7 @@ const goTypes: GoTypes = JSON.parse(
     maxBuffer: 1 << 28,
   }).toString(),
 );
-write("wire-types", compactTypes(goTypes));
+write("wire-types", JSON.stringify(compactTypes(goTypes)));
 
 function write(name: string, value: unknown): void {
   const text = `${JSON.stringify(value)}\n`;

@@ -1,9 +1,15 @@
 import type { Definitions, Schema } from "../../kube/schema/schema.ts";
-import data from "./definitions.generated.json" with { type: "json" };
+import packed from "./definitions.generated.json" with { type: "json" };
 import { wireKinds, wireStructOf } from "./wire-types.ts";
 
 /** The schemas of the built-in kinds and of all that they refer to, named as OpenAPI documents name them. */
-export const builtinDefinitions = (): Definitions => data as unknown as Definitions;
+export function builtinDefinitions(): Definitions {
+  definitions ??= JSON.parse(packed) as Definitions;
+  return definitions;
+}
+
+/** Parsed when somebody asks: a server that only stores and reads never does. */
+let definitions: Definitions | undefined;
 
 /** The name of a kind's definition, `io.k8s.api.core.v1.Pod`; nothing when the kind is not built in. */
 export function definitionNameOf(group: string, version: string, kind: string): string | undefined {

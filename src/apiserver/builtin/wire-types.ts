@@ -1,4 +1,4 @@
-import table from "./wire-types.generated.json" with { type: "json" };
+import packed from "./wire-types.generated.json" with { type: "json" };
 
 /**
  * How the built-in kinds look on the wire: JSON names in their order, what is left out when empty, and protobuf numbers.
@@ -64,16 +64,31 @@ export type ScalarKind =
 
 /** The struct of a kind, by `apiVersion` and `kind`; nothing when the kind is not built in. */
 export function wireStructOf(apiVersion: string, kind: string): WireStruct | undefined {
-  const index = (table.kinds as Readonly<Record<string, number>>)[`${apiVersion}/${kind}`];
+  const index = table().kinds[`${apiVersion}/${kind}`];
   return index === undefined ? undefined : structAt(index);
 }
 
-export const wireKinds = (): readonly string[] => Object.keys(table.kinds);
+export const wireKinds = (): readonly string[] => Object.keys(table().kinds);
 
 /** The struct behind a schema definition, `io.k8s.api.core.v1.PodSpec`. */
 export function wireStructNamed(name: string): WireStruct | undefined {
-  const index = table.names.indexOf(name);
+  const index = table().names.indexOf(name);
   return index < 0 ? undefined : structAt(index);
+}
+
+interface Table {
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly names: readonly string[];
+  /** The fields of a struct, four entries each: name, number, type code, flags. */
+  readonly structs: readonly (readonly (string | number)[])[];
+  readonly stringTypes: readonly string[];
+}
+
+let parsed: Table | undefined;
+
+function table(): Table {
+  parsed ??= JSON.parse(packed) as Table;
+  return parsed;
 }
 
 const scalarCodes: ReadonlyMap<string, ScalarKind> = new Map([
@@ -113,9 +128,9 @@ function structAt(index: number): WireStruct {
 }
 
 function unpack(index: number): WireStruct {
-  const name = table.names[index] ?? "";
+  const name = table().names[index] ?? "";
   const goName = name.slice(name.lastIndexOf(".") + 1);
-  const packed = (table.structs as readonly (readonly (string | number)[])[])[index] ?? [];
+  const packed = table().structs[index] ?? [];
   const fields: WireField[] = [];
   const byNumber = new Map<number, ProtoField>();
   for (let at = 0; at < packed.length; at += 4) {
@@ -159,7 +174,7 @@ function typeOf(code: string): WireType {
     case "@":
       return { kind: "struct", struct: () => structAt(Number(rest)) };
     case "s":
-      return { kind: "string", goType: rest === "" ? "string" : (table.stringTypes[Number(rest)] ?? "string") };
+      return { kind: "string", goType: rest === "" ? "string" : (table().stringTypes[Number(rest)] ?? "string") };
     default: {
       const kind = scalarCodes.get(code);
       if (!kind) throw new Error(`wire-types.generated.json has an unknown type code ${code}`);
