@@ -27,12 +27,17 @@ import type { Write } from "./write.ts";
 export function defineController<T extends KubeObject, Snapshot, Decision, Outcome = undefined>(
   definition: ControllerDefinition<T, Snapshot, Decision, Outcome>,
 ): Controller {
-  return toController(definition, (request, context) => runPipeline(definition, request, context));
+  const { statusSubresource } = definition.reconciles;
+  const writesStatus =
+    statusSubresource === false
+      ? allow(definition.reconciles, ["patch"])
+      : allow(definition.reconciles, ["patch"], "status");
+  return toController(definition, [writesStatus], (request, context) => runPipeline(definition, request, context));
 }
 
 /** A controller with a plain reconcile function, for what does not fit into four. */
 export function defineReconciler<T extends KubeObject>(definition: ReconcilerDefinition<T>): Controller {
-  return toController(definition, (request, context) => definition.reconcile(request.key, context, request));
+  return toController(definition, [], (request, context) => definition.reconcile(request.key, context, request));
 }
 
 export interface ControllerDefinition<T extends KubeObject, Snapshot, Decision, Outcome> extends ControllerOptions<T> {
@@ -199,6 +204,7 @@ export const kindId = (kind: KindRef): string => `${kind.group}/${kind.version}/
 
 function toController<T extends KubeObject>(
   options: ControllerOptions<T> & { readonly finalizer?: Finalizer<T> },
+  implied: readonly Permission[],
   reconcile: Controller["reconcile"],
 ): Controller {
   const asWatch = (kind: KindRef | Watch): Watch => ("plural" in kind ? watch(kind) : kind);
@@ -216,7 +222,7 @@ function toController<T extends KubeObject>(
     fieldManager: options.fieldManager ?? `capstan-${options.name}`,
     permissions: mergePermissions([
       ...followed.map((kind) => allow(kind, ["get", "list", "watch"])),
-      ...(reconciles.statusSubresource ? [allow(reconciles, ["patch"], "status")] : []),
+      ...implied,
       ...(options.finalizer ? [allow(reconciles, ["patch"])] : []),
       // Needed to set blockOwnerDeletion where the OwnerReferencesPermissionEnforcement admission plug-in runs.
       ...(owns.length > 0 ? [allow(reconciles, ["update"], "finalizers")] : []),

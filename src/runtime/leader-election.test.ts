@@ -80,6 +80,22 @@ describe("leader election", () => {
     await b.election.release();
   });
 
+  test("a release waits for no request that hangs, and gives back even what it is not sure to have renewed", async () => {
+    const world = createWorld();
+    const a = candidate(world, "a");
+    await world.env.flush();
+    const isRenewal = ({ isWrite }: { readonly isWrite: boolean }): boolean => isWrite;
+    world.faults.add({ when: isRenewal, times: 1, fault: { kind: "AnswerLost" } });
+    world.faults.add({ when: isRenewal, times: 1, fault: { kind: "Hang" } });
+    await world.env.advance(2_500);
+    const stoppedAtMs = world.env.monotonicMs();
+    const released = a.election.release();
+    await world.env.flush();
+    await released;
+    assert.equal(world.env.monotonicMs(), stoppedAtMs);
+    assert.equal(lease(world)?.spec?.holderIdentity, "");
+  });
+
   test("clocks that differ by hours do not matter: only what is observed counts", async () => {
     const world = createWorld();
     const past = "2020-01-01T00:00:00.000000Z";

@@ -128,20 +128,25 @@ class Election implements LeaderElection {
     if (!this.#leads) return;
     this.#leads = false;
     this.#status.set(0, { name: this.#options.name });
-    const lease = this.#mine;
-    if (lease === undefined) return;
-    const now = formatMicroTime(this.#env.now());
-    const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
     try {
-      await this.#within(releaseTimeoutMs, (signal) =>
-        this.#environment.client.update(LeaseKind, { ...lease, spec }, { signal }),
-      );
+      await this.#within(releaseTimeoutMs, "answered", (signal) => this.#giveBack(signal));
     } catch (error) {
       this.#environment.log.warn("the lease could not be released; it will expire", {
         lease: this.#options.name,
         error,
       });
     }
+  }
+
+  /** A renewal that was cut off may have been written all the same, so the lease is read before it is given back. */
+  async #giveBack(signal: AbortSignal): Promise<void> {
+    const { client } = this.#environment;
+    const { name, namespace, identity } = this.#options;
+    const lease = await client.get(LeaseKind, { name, namespace }, { signal });
+    if (lease.spec?.holderIdentity !== identity) return;
+    const now = formatMicroTime(this.#env.now());
+    const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+    await client.update(LeaseKind, { ...lease, spec }, { signal });
   }
 
   async #compete(): Promise<void> {
@@ -193,7 +198,7 @@ class Election implements LeaderElection {
       ? this.#renewedAtMs + this.#options.renewDeadlineMs - startedAtMs
       : this.#options.renewDeadlineMs;
     try {
-      const lease = await this.#within(Math.max(1, leftMs), (signal) => this.#acquireOrRenew(signal));
+      const lease = await this.#within(Math.max(1, leftMs), "stopped", (signal) => this.#acquireOrRenew(signal));
       this.#mine = lease;
       if (lease === undefined) return false;
       this.#renewedAtMs = startedAtMs;
@@ -273,9 +278,15 @@ class Election implements LeaderElection {
     };
   }
 
-  /** A request that hangs is given up in time. */
-  async #within<R>(limitMs: number, request: (signal: AbortSignal) => Promise<R>): Promise<R> {
+  /** A request that hangs is given up in time, and at once when it no longer matters. */
+  async #within<R>(
+    limitMs: number,
+    until: "stopped" | "answered",
+    request: (signal: AbortSignal) => Promise<R>,
+  ): Promise<R> {
     const abort = new AbortController();
+    const onStop = (): void => abort.abort(this.#stop.signal.reason);
+    if (until === "stopped") this.#stop.signal.addEventListener("abort", onStop, { once: true });
     const timedOut = new Promise<never>((_, reject) => {
       abort.signal.addEventListener("abort", () => reject(abort.signal.reason), { once: true });
     });
@@ -287,6 +298,7 @@ class Election implements LeaderElection {
       return await Promise.race([request(abort.signal), timedOut]);
     } finally {
       cancel();
+      this.#stop.signal.removeEventListener("abort", onStop);
     }
   }
 }

@@ -241,7 +241,8 @@ class ControllerManager implements Manager {
       if (first === "synced") return start();
       if (this.#state !== "running") return;
       const missing = running.informers.filter(({ cache }) => !cache.synced);
-      const absent = missing.filter((informer) => isAbsent(informer));
+      if (missing.length === 0) return start();
+      const absent = missing.filter(isAbsent);
       if (absent.length < missing.length) {
         const names = missing.map(({ kind, health }) => `${kind.kind} (${describeError(health.lastError)})`).join(", ");
         throw new Error(

@@ -18,27 +18,32 @@ export function openWatch<T extends KubeObject>(
   signal: AbortSignal,
 ): OpenWatch<T> {
   const abort = new AbortController();
-  const onAbort = (): void => abort.abort(signal.reason);
+  let interrupt: (reason: unknown) => void = () => undefined;
+  const stop = (reason: unknown): void => {
+    abort.abort(reason);
+    interrupt(reason);
+  };
+  const onAbort = (): void => stop(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const aborted = new Promise<never>((_, reject) => {
-    abort.signal.addEventListener("abort", () => reject(abort.signal.reason), { once: true });
-  });
-  // Nobody may be waiting when the abort comes.
-  aborted.catch(() => undefined);
   const iterator = client.watch(kind, { ...options, signal: abort.signal })[Symbol.asyncIterator]();
   const watchdog = new Watchdog(env, options.idleTimeoutMs, () => {
-    abort.abort(new WatchIdle(`the watch of ${kind.plural} was silent for ${options.idleTimeoutMs} ms`));
+    stop(new WatchIdle(`the watch of ${kind.plural} was silent for ${options.idleTimeoutMs} ms`));
   });
   return {
     async next() {
-      const result = await Promise.race([iterator.next(), aborted]);
+      if (abort.signal.aborted) throw abort.signal.reason;
+      // Not a race against one long promise: that would remember every event until the stream ends.
+      const result = await new Promise<IteratorResult<WatchEvent<T>>>((resolve, reject) => {
+        interrupt = reject;
+        iterator.next().then(resolve, reject);
+      });
       watchdog.feed();
       return result.done ? undefined : result.value;
     },
     async close() {
       watchdog.stop();
       signal.removeEventListener("abort", onAbort);
-      abort.abort(new Error("the watch was closed"));
+      stop(new Error("the watch was closed"));
       // A stream that ignores its signal must not hold up the watcher, so nobody waits for this.
       iterator.return?.().catch(() => undefined);
     },
