@@ -3,4 +3,5 @@ export { consistently, type EventuallyLimits, eventually, settle } from "./event
 export { type Fault, FaultPlan, type FaultRule, type RequestInfo } from "./faults.ts";
 export { type ManualEnv, type ManualEnvOptions, manualEnv } from "./manual-env.ts";
 export type { ServedKind } from "./memory-api.ts";
+export { breakAfter, endAfter, holdEvents, mapEvents, type StreamEvent, silentAfter } from "./stream-faults.ts";
 export { createWorld, type World, type WorldOptions } from "./world.ts";
