@@ -2,7 +2,9 @@
  * `eval`, `test` and `check` without the terminal: files come in as data, what to print comes out as data.
  * The command line reads files and flags and writes the answer.
  */
-import { combineObservers, CoverageRecorder } from "./coverage.ts";
+
+import { unmarshalYaml, YamlFault } from "./builtins/yaml.ts";
+import { CoverageRecorder, combineObservers } from "./coverage.ts";
 import { RegoError } from "./evaluate/errors.ts";
 import type { Observer } from "./evaluate/frame.ts";
 import type { Limits, RegoEnv } from "./evaluate/machine.ts";
@@ -11,13 +13,11 @@ import { loadFiles, type PolicyFile } from "./load.ts";
 import { compile, type QueryResult } from "./prepare.ts";
 import type { RegoVersion } from "./syntax/ast.ts";
 import { type RegoErrorItem, RegoErrors } from "./syntax/errors.ts";
+import { formatTable } from "./table.ts";
 import { coverageJson, formatTestReport, hasFailures, testReportJson } from "./testing/report.ts";
 import { runTests } from "./testing/run.ts";
-import { formatTable } from "./table.ts";
-import { parseJson, toIndentedJson, toJsonText } from "./values/json.ts";
+import { fromPlain, parseJson, toIndentedJson, toJsonText } from "./values/json.ts";
 import { RegoObject, type Value } from "./values/value.ts";
-import { unmarshalYaml, YamlFault } from "./builtins/yaml.ts";
-import { fromPlain } from "./values/json.ts";
 
 export interface CommandResult {
   readonly stdout: string;
@@ -74,7 +74,8 @@ export function evalCommand(options: EvalOptions): CommandResult {
       ...(tracer && { onTrace: tracer.note }),
       ...(options.signal && { signal: options.signal }),
     });
-    const trace = tracer === undefined || options.explain === undefined ? "" : formatTrace(tracer.events, options.explain);
+    const trace =
+      tracer === undefined || options.explain === undefined ? "" : formatTrace(tracer.events, options.explain);
     const stdout = showAnswers(answers, format, trace, recorder?.report(policy.modules));
     const isDefined = answers.length > 0;
     const exitCode = (options.fail && !isDefined) || (options.failDefined && isDefined) ? 1 : 0;
@@ -151,11 +152,21 @@ function showAnswers(answers: readonly QueryResult[], format: EvalFormat, trace:
       return `${orderedJson(document)}\n`;
     }
     case "raw":
-      return trace + answers.map((answer) => `${answer.expressions.map(({ value }) => rawText(value)).join(" ")}\n`).join("");
+      return (
+        trace + answers.map((answer) => `${answer.expressions.map(({ value }) => rawText(value)).join(" ")}\n`).join("")
+      );
     case "values":
       return (
         trace +
-        answers.map((answer) => `${toIndentedJson(answer.expressions.map(({ value }) => value), "  ")}\n`).join("")
+        answers
+          .map(
+            (answer) =>
+              `${toIndentedJson(
+                answer.expressions.map(({ value }) => value),
+                "  ",
+              )}\n`,
+          )
+          .join("")
       );
     case "bindings":
       return (
@@ -224,7 +235,9 @@ function failure(error: unknown, format: "json" | "text", stderr: string): Comma
       message,
       code,
       ...(location && { location: { file: location.file, row: location.row, col: location.col } }),
-      ...(details !== undefined && details.length > 0 && code === "rego_parse_error" && { details: { line: details[0], idx: (details[1] ?? "").length - 1 } }),
+      ...(details !== undefined &&
+        details.length > 0 &&
+        code === "rego_parse_error" && { details: { line: details[0], idx: (details[1] ?? "").length - 1 } }),
     }));
     return { stdout: `${JSON.stringify({ errors: items }, undefined, 2)}\n`, stderr, exitCode: 2 };
   }

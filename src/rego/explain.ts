@@ -52,7 +52,9 @@ export function formatTrace(events: readonly TraceEvent[], mode: ExplainMode): s
   const shown = events.filter(
     ({ op }) => mode === "full" || op === "Note" || op === "Enter" || (mode === "fails" && op === "Fail"),
   );
-  const places = shown.map(({ location }) => (location.file === "" ? `query:${location.row}` : `${location.file}:${location.row}`));
+  const places = shown.map(({ location }) =>
+    location.file === "" ? `query:${location.row}` : `${location.file}:${location.row}`,
+  );
   const width = Math.max(12, ...places.map((place) => place.length));
   return shown
     .map(({ op, depth, text }, index) => `${(places[index] ?? "").padEnd(width)} ${"| ".repeat(depth)}${op} ${text}\n`)

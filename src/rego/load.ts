@@ -30,7 +30,9 @@ export function loadFiles(files: readonly PolicyFile[]): Loaded {
     }
     if (!/\.(json|ya?ml)$/.test(file.path)) continue;
     const document = parseData(file);
-    const placed = [...(file.dataPath ?? [])].reverse().reduce<Value>((value, name) => RegoObject.fromEntries([[name, value]]), document);
+    const placed = [...(file.dataPath ?? [])]
+      .reverse()
+      .reduce<Value>((value, name) => RegoObject.fromEntries([[name, value]]), document);
     if (!(placed instanceof RegoObject)) throw refuse(file, "document must be of type object");
     data = merge(data, placed, file);
   }

@@ -1,13 +1,19 @@
 /** The public way to run policies: compile once, prepare queries, evaluate many times. */
 import { type CapturedQuery, captureValues } from "./compile/capture.ts";
-import { type Compiled, type CompileOptions, type CompiledQuery, compileModules, compileQuery } from "./compile/compile.ts";
+import {
+  type Compiled,
+  type CompiledQuery,
+  type CompileOptions,
+  compileModules,
+  compileQuery,
+} from "./compile/compile.ts";
 import { RegoError } from "./evaluate/errors.ts";
 import { planBody } from "./evaluate/expressions.ts";
 import { type Exec, type Frame, newFrame, type Observer, Slots } from "./evaluate/frame.ts";
 import { RuleEvaluator } from "./evaluate/groups.ts";
 import { type BuiltinErrorRecord, defaultLimits, type Limits, Machine, type RegoEnv } from "./evaluate/machine.ts";
 import type { Body, Location, Module, RegoVersion } from "./syntax/ast.ts";
-import { RegoErrors, type RegoErrorItem } from "./syntax/errors.ts";
+import { type RegoErrorItem, RegoErrors } from "./syntax/errors.ts";
 import { parseModule, parseQuery } from "./syntax/module.ts";
 import { fromPlain, toPlain } from "./values/json.ts";
 import type { PlainValue, Value } from "./values/value.ts";
@@ -105,7 +111,10 @@ function prepareQuery(
   const version = queryOptions.version ?? options.version ?? "v1";
   const body =
     typeof text === "string"
-      ? parseQuery(text, { version, ...(queryOptions.futureKeywords && { futureKeywords: queryOptions.futureKeywords }) })
+      ? parseQuery(text, {
+          version,
+          ...(queryOptions.futureKeywords && { futureKeywords: queryOptions.futureKeywords }),
+        })
       : text;
   const captured = captureValues(body);
   const query = compileQuery(captured.body, compiled, queryOptions);
@@ -130,22 +139,24 @@ function prepareQuery(
       return machine.builtinErrors;
     },
     evaluate: (evaluation = {}) => {
-      machine.input =
-        evaluation.inputValue ?? (evaluation.input === undefined ? undefined : fromPlain(evaluation.input));
-      // The same document again: what was converted of it the last time is still good.
-      if (evaluation.data !== lastData) {
-        lastData = evaluation.data;
-        lastDataValue = lastData === undefined ? undefined : fromPlain(lastData);
-      }
-      machine.data = lastDataValue;
-      machine.limits = { ...defaultLimits, ...options.limits, ...evaluation.limits };
-      machine.signal = evaluation.signal;
-      machine.strictBuiltinErrors = evaluation.strictBuiltinErrors ?? false;
-      machine.print = evaluation.onPrint;
-      machine.trace = evaluation.onTrace;
-      results = [];
-      machine.begin();
-      guardStack(() => run(newFrame(slots)));
+      guardStack(() => {
+        machine.input =
+          evaluation.inputValue ?? (evaluation.input === undefined ? undefined : fromPlain(evaluation.input));
+        // The same document again: what was converted of it the last time is still good.
+        if (evaluation.data !== lastData) {
+          lastData = evaluation.data;
+          lastDataValue = lastData === undefined ? undefined : fromPlain(lastData);
+        }
+        machine.data = lastDataValue;
+        machine.limits = { ...defaultLimits, ...options.limits, ...evaluation.limits };
+        machine.signal = evaluation.signal;
+        machine.strictBuiltinErrors = evaluation.strictBuiltinErrors ?? false;
+        machine.print = evaluation.onPrint;
+        machine.trace = evaluation.onTrace;
+        results = [];
+        machine.begin();
+        run(newFrame(slots));
+      });
       return results;
     },
   };

@@ -2,7 +2,7 @@
 import type { RegoEnv } from "./evaluate/machine.ts";
 import { constantValue } from "./evaluate/terms.ts";
 import { policyOf } from "./prepare.ts";
-import { type Term, callExpr, noLocation, variable } from "./syntax/ast.ts";
+import { callExpr, noLocation, type Term, variable } from "./syntax/ast.ts";
 import type { Value } from "./values/value.ts";
 
 export function termValue(term: Term, env: RegoEnv): Value {

@@ -3,7 +3,15 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { parseDocument } from "yaml";
-import { compile, parseTermText, type RegoEnv, RegoError, RegoErrors, type RegoVersion, termValue } from "../../src/rego/index.ts";
+import {
+  compile,
+  parseTermText,
+  type RegoEnv,
+  RegoError,
+  RegoErrors,
+  type RegoVersion,
+  termValue,
+} from "../../src/rego/index.ts";
 import { compareValues } from "../../src/rego/values/compare.ts";
 import { formatValue } from "../../src/rego/values/format.ts";
 import { parseJson, toJsonText } from "../../src/rego/values/json.ts";
@@ -68,20 +76,20 @@ function readCases(file: string): readonly Case[] {
     const { data, input, want_result, ...rest } = testCase;
     return {
       ...rest,
-      ...(data !== undefined && { data: valueOf(data) }),
-      ...(input !== undefined && { input: valueOf(input) }),
-      ...(want_result !== undefined && { want_result: valueOf(want_result) }),
+      ...(data !== undefined && { data: toValue(data) }),
+      ...(input !== undefined && { input: toValue(input) }),
+      ...(want_result !== undefined && { want_result: toValue(want_result) }),
     };
   });
 }
 
-function valueOf(plain: unknown): Value {
+function toValue(plain: unknown): Value {
   if (typeof plain === "bigint") return numberFromText(plain.toString());
   if (typeof plain === "number") return numberFromText(String(plain));
   if (plain === null || plain === undefined) return null;
   if (typeof plain === "string" || typeof plain === "boolean") return plain;
-  if (Array.isArray(plain)) return plain.map(valueOf);
-  return RegoObject.fromEntries(Object.entries(plain).map(([key, value]) => [key, valueOf(value)]));
+  if (Array.isArray(plain)) return plain.map(toValue);
+  return RegoObject.fromEntries(Object.entries(plain).map(([key, value]) => [key, toValue(value)]));
 }
 
 const env: RegoEnv = {
@@ -99,7 +107,7 @@ function runCase(testCase: Case, version: RegoVersion): string | undefined {
   for (const [name, value] of Object.entries(testCase.env ?? {})) process.env[name] = value;
   try {
     const sources = (testCase.modules ?? []).map((source, index) => ({ file: `test-${index}.rego`, source }));
-    const runtimeEnv = { ...env, runtime: RegoObject.fromEntries([["env", valueOf({ ...process.env })]]) };
+    const runtimeEnv = { ...env, runtime: RegoObject.fromEntries([["env", toValue({ ...process.env })]]) };
     const policy = compile(sources, { version, env: runtimeEnv, customBuiltins });
     const inputValue =
       testCase.input_term === undefined ? testCase.input : termValue(parseTermText(testCase.input_term), env);
@@ -111,7 +119,8 @@ function runCase(testCase: Case, version: RegoVersion): string | undefined {
     results = answers.map((answer) => RegoObject.fromEntries(answer.values));
   } catch (error) {
     if (error instanceof RegoErrors) {
-      if (testCase.want_error_code === undefined && testCase.want_error === undefined) return `does not compile: ${error.message}`;
+      if (testCase.want_error_code === undefined && testCase.want_error === undefined)
+        return `does not compile: ${error.message}`;
       return checkError(testCase, error.errors[0]?.code ?? "", error.message);
     }
     if (error instanceof RegoError) return checkError(testCase, error.code, error.message);
@@ -122,7 +131,8 @@ function runCase(testCase: Case, version: RegoVersion): string | undefined {
   if (testCase.want_error_code !== undefined || testCase.want_error !== undefined) {
     return `expected error ${testCase.want_error_code ?? ""} ${testCase.want_error ?? ""}, got ${results.map(formatValue).join(" ")}`;
   }
-  if (testCase.want_result === undefined || testCase.want_result === null) return results.length === 0 ? undefined : undefinedExpected(results);
+  if (testCase.want_result === undefined || testCase.want_result === null)
+    return results.length === 0 ? undefined : undefinedExpected(results);
   const wanted = isArray(testCase.want_result) ? testCase.want_result : [];
   const normalise = (value: Value): Value => (testCase.sort_bindings ? sortBindings(jsonOf(value)) : jsonOf(value));
   const got = new RegoSet(results.map(normalise));

@@ -178,7 +178,10 @@ export function startOpaPeer(): OpaPeer | string {
 /** The path of the binary, or why there is none. Built once, outside the project. */
 function buildPeer(): string {
   const cache = join(homedir(), ".cache", "capstan-opa");
-  const hash = createHash("sha256").update(program + opaVersion).digest("hex").slice(0, 12);
+  const hash = createHash("sha256")
+    .update(program + opaVersion)
+    .digest("hex")
+    .slice(0, 12);
   const binary = join(cache, `peer-${hash}`);
   if (existsSync(binary)) return binary;
   try {
@@ -194,7 +197,10 @@ function buildPeer(): string {
       join(folder, "go.mod"),
       `module peer\n\ngo 1.25\n\nrequire github.com/open-policy-agent/opa ${opaVersion}\n`,
     );
-    for (const args of [["mod", "tidy"], ["build", "-p", "1", "-o", join(folder, "peer"), "."]]) {
+    for (const args of [
+      ["mod", "tidy"],
+      ["build", "-p", "1", "-o", join(folder, "peer"), "."],
+    ]) {
       execFileSync("nice", ["-n", "15", "go", ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
     }
     renameSync(join(folder, "peer"), binary);

@@ -55,7 +55,11 @@ export const collectionBuiltins: Builtins = {
   },
   set_diff: (args) => {
     const right = setAt(args, 1);
-    return new RegoSet(setAt(args, 0).items().filter((item) => !right.has(item)));
+    return new RegoSet(
+      setAt(args, 0)
+        .items()
+        .filter((item) => !right.has(item)),
+    );
   },
   union: (args) => new RegoSet(setsOf(args).flatMap((set) => set.items())),
   intersection: (args) => intersect(setsOf(args)),

@@ -26,8 +26,7 @@ export const cryptoBuiltins: Builtins = {
     const right = bytesFromString(stringAt(args, 1));
     return left.length === right.length && timingSafeEqual(left, right);
   },
-  "crypto.x509.parse_certificates": (args) =>
-    certificatesOf(stringAt(args, 0)).map(({ fields }) => withUris(fields)),
+  "crypto.x509.parse_certificates": (args) => certificatesOf(stringAt(args, 0)).map(({ fields }) => withUris(fields)),
   "crypto.x509.parse_and_verify_certificates": (args, machine) => verified(stringAt(args, 0), {}, machine, true),
   "crypto.x509.parse_and_verify_certificates_with_options": (args, machine) =>
     verified(stringAt(args, 0), chainOptions(objectAt(args, 1)), machine, false),
@@ -52,7 +51,9 @@ function digest(algorithm: string, text: string): string {
 
 function hmac(algorithm: string, args: Args): string {
   const message = bytesFromString(stringAt(args, 0));
-  return createHmac(algorithm, bytesFromString(stringAt(args, 1))).update(message).digest("hex");
+  return createHmac(algorithm, bytesFromString(stringAt(args, 1)))
+    .update(message)
+    .digest("hex");
 }
 
 type Certificates = ReturnType<typeof parseCertificates>;
@@ -171,7 +172,11 @@ function parseKeyPair(args: Args): Value {
   if (key === undefined) throw new BuiltinFault("tls: failed to find any PEM data in key input");
   const [leaf] = asFault(() => parseCertificates(first.bytes));
   if (leaf === undefined) throw new BuiltinFault("x509: malformed certificate");
-  if (!new X509Certificate(Buffer.from(first.bytes)).checkPrivateKey(createPrivateKey(key.export({ format: "pem", type: "pkcs8" })))) {
+  if (
+    !new X509Certificate(Buffer.from(first.bytes)).checkPrivateKey(
+      createPrivateKey(key.export({ format: "pem", type: "pkcs8" })),
+    )
+  ) {
     throw new BuiltinFault("tls: private key does not match public key");
   }
   return RegoObject.fromEntries([

@@ -3,8 +3,8 @@ import { BuiltinFault } from "../evaluate/errors.ts";
 import { parseJson, toIndentedJson, toJsonText } from "../values/json.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { bytesFromString, stringFromBytes } from "./bytes.ts";
-import { type Args, type Builtins, objectAt, operand, operandFault, stringAt, typeFault } from "./operands.ts";
 import { queryEscape, queryUnescape, UrlFault } from "./go-url.ts";
+import { type Args, type Builtins, objectAt, operand, operandFault, stringAt, typeFault } from "./operands.ts";
 import { marshalYaml, unmarshalYaml, YamlFault } from "./yaml.ts";
 
 export const encodingBuiltins: Builtins = {
@@ -64,9 +64,16 @@ export function decodeBase64(source: string, alphabet: RegExp): Uint8Array {
   const text = source.replace(/[\r\n]/g, "");
   const padding = /={0,2}$/.exec(text)?.[0].length ?? 0;
   const body = text.slice(0, text.length - padding);
-  if (text.length % 4 !== 0 || !alphabet.test(body) || (body.length % 4 !== 0 && padding === 0) || body.length % 4 === 1) {
+  if (
+    text.length % 4 !== 0 ||
+    !alphabet.test(body) ||
+    (body.length % 4 !== 0 && padding === 0) ||
+    body.length % 4 === 1
+  ) {
     const bad = [...text].findIndex((char) => !alphabet.test(char) && char !== "=");
-    throw new BuiltinFault(`illegal base64 data at input byte ${bad === -1 ? Math.max(0, text.length - (text.length % 4)) : bad}`);
+    throw new BuiltinFault(
+      `illegal base64 data at input byte ${bad === -1 ? Math.max(0, text.length - (text.length % 4)) : bad}`,
+    );
   }
   return Buffer.from(body, alphabet === urlAlphabet ? "base64url" : "base64");
 }
@@ -102,7 +109,8 @@ function encodeQuery(args: Args): Value {
   const keys = object.keys().map((key) => (typeof key === "string" ? key : toJsonText(key)));
   object.keys().forEach((key, index) => {
     const value = object.get(key) ?? null;
-    const items = typeof value === "string" ? [value] : isArray(value) || value instanceof RegoSet ? [...value] : undefined;
+    const items =
+      typeof value === "string" ? [value] : isArray(value) || value instanceof RegoSet ? [...value] : undefined;
     if (items === undefined || items.some((item) => typeof item !== "string")) {
       throw operandFault(0, "values must be string, array[string], or set[string]");
     }
@@ -140,7 +148,10 @@ function marshalWithOptions(args: Args): Value {
       pretty = setting;
     } else if (key === "indent" || key === "prefix") {
       if (typeof setting !== "string") {
-        throw operandFault(1, `key ${key} failed cast to string: operand ${options.keys().indexOf(key)} must be string`);
+        throw operandFault(
+          1,
+          `key ${key} failed cast to string: operand ${options.keys().indexOf(key)} must be string`,
+        );
       }
       if (key === "indent") indent = setting;
       else prefix = setting;

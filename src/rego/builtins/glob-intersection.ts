@@ -84,7 +84,12 @@ function parseClass(chars: readonly string[]): Piece["ranges"] | undefined {
 
 function expandPlus(pieces: readonly Piece[]): readonly Piece[] {
   return pieces.flatMap((piece): readonly Piece[] =>
-    piece.repeat === "plus" ? [{ ...piece, repeat: "once" }, { ...piece, repeat: "star" }] : [piece],
+    piece.repeat === "plus"
+      ? [
+          { ...piece, repeat: "once" },
+          { ...piece, repeat: "star" },
+        ]
+      : [piece],
   );
 }
 

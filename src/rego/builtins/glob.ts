@@ -18,7 +18,10 @@ function matchGlob(args: Args, machine: Machine): Value {
   if (delimiters === null) separators = [];
   else if (isArray(delimiters)) {
     for (const item of delimiters) if (typeof item !== "string") throw elementFault(1, delimiters, item, "string");
-    separators = delimiters.length === 0 ? ["."] : delimiters.map((item) => (typeof item === "string" ? ([...item][0] ?? "") : ""));
+    separators =
+      delimiters.length === 0
+        ? ["."]
+        : delimiters.map((item) => (typeof item === "string" ? ([...item][0] ?? "") : ""));
   } else throw typeFault(1, delimiters, "array", "null");
   const text = stringAt(args, 2);
   const key = `glob ${separators.join("")} ${pattern}`;
@@ -81,7 +84,11 @@ function globToRegex(pattern: string, separators: string): string {
   return regex;
 }
 
-function readClass(chars: readonly string[], start: number, pattern: string): { readonly source: string; readonly end: number } {
+function readClass(
+  chars: readonly string[],
+  start: number,
+  pattern: string,
+): { readonly source: string; readonly end: number } {
   let index = start + 1;
   const isNegated = chars[index] === "!" || chars[index] === "^";
   if (isNegated) index++;

@@ -118,7 +118,9 @@ function readVerb(format: string, start: number, operands: readonly Operand[], f
     position++;
     const precision = readNumber();
     if (precision === "bad") text += "%!(BADPREC)";
-    else flags.precision = precision === undefined || precision < 0 ? (precision === undefined ? 0 : undefined) : precision;
+    else
+      flags.precision =
+        precision === undefined || precision < 0 ? (precision === undefined ? 0 : undefined) : precision;
   }
   readIndex();
   const verb = String.fromCodePoint(format.codePointAt(position) ?? 0);
@@ -169,12 +171,17 @@ function formatString(text: string, verb: string, flags: Flags): string {
     case "s":
       return pad(runes(), flags);
     case "q":
-      return pad(flags.sharp && !text.includes("`") ? `\`${runes()}\`` : flags.plus ? quoteAscii(runes()) : quoteGo(runes()), flags);
+      return pad(
+        flags.sharp && !text.includes("`") ? `\`${runes()}\`` : flags.plus ? quoteAscii(runes()) : quoteGo(runes()),
+        flags,
+      );
     case "x":
     case "X": {
       const bytes = [...new TextEncoder().encode(text)].slice(0, flags.precision);
       const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0"));
-      const joined = flags.space ? hex.map((pair) => (flags.sharp ? `0x${pair}` : pair)).join(" ") : (flags.sharp && hex.length > 0 ? "0x" : "") + hex.join("");
+      const joined = flags.space
+        ? hex.map((pair) => (flags.sharp ? `0x${pair}` : pair)).join(" ")
+        : (flags.sharp && hex.length > 0 ? "0x" : "") + hex.join("");
       return pad(verb === "X" ? joined.toUpperCase() : joined, flags);
     }
     default:
@@ -207,12 +214,16 @@ function formatInt(operand: Operand & { readonly kind: "int" }, verb: string, fl
     return padNumber(sign + prefix, digits, flags.precision === undefined ? flags : { ...flags, zero: false });
   }
   const code = Number(value);
-  const char = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : "\ufffd";
+  const char =
+    code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : "\ufffd";
   if (operand.isBig) return badVerb(operand, verb);
   if (verb === "c") return pad(char, flags);
   if (verb === "q") return pad(`'${char === "'" ? "\\'" : char === '"' ? '"' : quoteGo(char).slice(1, -1)}'`, flags);
   if (verb === "U") {
-    const hex = `U+${value.toString(16).toUpperCase().padStart(Math.max(4, flags.precision ?? 0), "0")}`;
+    const hex = `U+${value
+      .toString(16)
+      .toUpperCase()
+      .padStart(Math.max(4, flags.precision ?? 0), "0")}`;
     return pad(flags.sharp && isPrintable(char) ? `${hex} '${char}'` : hex, flags);
   }
   if ("eEfFgG".includes(verb)) return badVerb(operand, verb);

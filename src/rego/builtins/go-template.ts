@@ -94,7 +94,8 @@ class TemplateParser {
         if (word === "else" && token !== "else") this.#position--;
         return { nodes, end: word };
       }
-      if (word === "if" || word === "with" || word === "range") nodes.push(this.#control(word, token.slice(word.length)));
+      if (word === "if" || word === "with" || word === "range")
+        nodes.push(this.#control(word, token.slice(word.length)));
       else if (word === "break" || word === "continue") nodes.push({ kind: word });
       else nodes.push({ kind: "output", pipeline: parsePipeline(token) });
     }
@@ -217,7 +218,7 @@ function toOperand(match: RegExpExecArray): Operand {
   if (raw !== undefined) return { kind: "value", value: raw };
   if (number !== undefined) return { kind: "value", value: numberFromText(number.replace(/^\+/, "")) };
   const path = (names ?? "").split(".").filter((name) => name !== "");
-  if (root !== undefined && root.startsWith("$")) return { kind: "path", root, names: path };
+  if (root?.startsWith("$")) return { kind: "path", root, names: path };
   if (root === "." || names?.startsWith(".")) return { kind: "path", root: undefined, names: path };
   const [word = ""] = path;
   if (word === "true" || word === "false") return { kind: "value", value: word === "true" };
@@ -403,9 +404,17 @@ function callFunction(name: string, args: readonly (Value | undefined)[]): Value
     case "printf":
       return goSprintf(String(first), values.slice(1));
     case "html":
-      return values.map(printValue).join(" ").replace(/[&<>"']/g, (char) => htmlEscapes[char] ?? char);
+      return values
+        .map(printValue)
+        .join(" ")
+        .replace(/[&<>"']/g, (char) => htmlEscapes[char] ?? char);
     case "js":
-      return values.map(printValue).join(" ").replace(/[\\'"<>&=]/g, (char) => (/[\\'"]/.test(char) ? `\\${char}` : `\\u00${char.charCodeAt(0).toString(16).toUpperCase()}`));
+      return values
+        .map(printValue)
+        .join(" ")
+        .replace(/[\\'"<>&=]/g, (char) =>
+          /[\\'"]/.test(char) ? `\\${char}` : `\\u00${char.charCodeAt(0).toString(16).toUpperCase()}`,
+        );
     case "urlquery":
       return encodeURIComponent(values.map(printValue).join(" ")).replaceAll("%20", "+");
     case "eq":

@@ -77,7 +77,14 @@ function abbreviation(zone: string, date: Date): string {
 }
 
 /** Seconds since 1970 for a civil time in UTC; fields may be out of range and are carried over. */
-export function civilSeconds(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
+export function civilSeconds(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+): number {
   const months = year * 12 + (month - 1);
   const date = new Date(0);
   date.setUTCFullYear(Math.floor(months / 12), ((months % 12) + 12) % 12, 1);
@@ -251,7 +258,9 @@ export function formatTime(instantNs: bigint, zone: Zone, layout: string): strin
 }
 
 function fraction(nanosecond: number, element: string): string {
-  const digits = String(nanosecond).padStart(9, "0").slice(0, element.length - 1);
+  const digits = String(nanosecond)
+    .padStart(9, "0")
+    .slice(0, element.length - 1);
   if (element[1] === "0") return element[0] + digits;
   const trimmed = digits.replace(/0+$/, "");
   return trimmed === "" ? "" : element[0] + trimmed;
@@ -345,13 +354,20 @@ class LayoutParser {
         this.#month = this.#word(monthNames, element) + 1;
         return;
       case "Jan":
-        this.#month = this.#word(monthNames.map((name) => name.slice(0, 3)), element) + 1;
+        this.#month =
+          this.#word(
+            monthNames.map((name) => name.slice(0, 3)),
+            element,
+          ) + 1;
         return;
       case "Monday":
         this.#word(dayNames, element);
         return;
       case "Mon":
-        this.#word(dayNames.map((name) => name.slice(0, 3)), element);
+        this.#word(
+          dayNames.map((name) => name.slice(0, 3)),
+          element,
+        );
         return;
       case "2006":
         this.#year = this.#digits(4, 4, element);

@@ -15,7 +15,7 @@ export function queryEscape(text: string): string {
 }
 
 export function queryUnescape(text: string): string {
-  return unescape(text, "query");
+  return percentDecode(text, "query");
 }
 
 export interface GoUrl {
@@ -38,7 +38,7 @@ export function parseUrl(text: string): GoUrl {
   let fragment = "";
   try {
     const parsed = parseBeforeFragment(beforeFragment);
-    fragment = hash === -1 ? "" : unescape(text.slice(hash + 1), "fragment");
+    fragment = hash === -1 ? "" : percentDecode(text.slice(hash + 1), "fragment");
     return { ...parsed, fragment };
   } catch (error) {
     if (error instanceof UrlFault) return fail(error.message);
@@ -85,7 +85,7 @@ function parseBeforeFragment(source: string): Omit<GoUrl, "fragment"> {
     rest = slash === -1 ? "" : rest.slice(slash);
     host = parseAuthority(authority);
   }
-  const path = unescape(rest, "path");
+  const path = percentDecode(rest, "path");
   return { scheme, opaque: "", host, path, rawPath: escapePath(path) === rest ? "" : rest, rawQuery };
 }
 
@@ -101,7 +101,7 @@ function parseAuthority(authority: string): string {
   if (at !== -1) {
     const userinfo = authority.slice(0, at);
     if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(userinfo)) throw new UrlFault("net/url: invalid userinfo");
-    for (const part of userinfo.split(":")) unescape(part, "userinfo");
+    for (const part of userinfo.split(":")) percentDecode(part, "userinfo");
   }
   const host = authority.slice(at + 1);
   if (host.startsWith("[")) {
@@ -111,20 +111,22 @@ function parseAuthority(authority: string): string {
     if (!/^(:\d*)?$/.test(port)) throw new UrlFault(`invalid port ${JSON.stringify(port)} after host`);
     const zone = host.indexOf("%25");
     if (zone !== -1 && zone < close) {
-      return unescape(host.slice(0, zone), "host") + unescape(host.slice(zone, close), "zone") + host.slice(close);
+      return (
+        percentDecode(host.slice(0, zone), "host") + percentDecode(host.slice(zone, close), "zone") + host.slice(close)
+      );
     }
-    return unescape(host, "host");
+    return percentDecode(host, "host");
   }
   const colon = host.lastIndexOf(":");
   if (colon !== -1 && !/^:\d*$/.test(host.slice(colon))) {
     throw new UrlFault(`invalid port ${JSON.stringify(host.slice(colon))} after host`);
   }
-  return unescape(host, "host");
+  return percentDecode(host, "host");
 }
 
 type Part = "query" | "path" | "fragment" | "userinfo" | "host" | "zone";
 
-function unescape(text: string, part: Part): string {
+function percentDecode(text: string, part: Part): string {
   const bytes: number[] = [];
   const source = bytesFromString(text);
   for (let index = 0; index < source.length; index++) {

@@ -59,7 +59,9 @@ function describeUuid(hex: string): Value {
   if (version !== 1 && version !== 2) return result;
   const timeLow = version === 2 ? 0n : BigInt(`0x${hex.slice(0, 8)}`);
   const ticks =
-    ((BigInt(`0x${hex.slice(12, 16)}`) & 0x0fffn) << 48n) | (BigInt(`0x${hex.slice(8, 12)}`) << 32n) | (version === 2 ? BigInt(`0x${hex.slice(0, 8)}`) : timeLow);
+    ((BigInt(`0x${hex.slice(12, 16)}`) & 0x0fffn) << 48n) |
+    (BigInt(`0x${hex.slice(8, 12)}`) << 32n) |
+    (version === 2 ? BigInt(`0x${hex.slice(0, 8)}`) : timeLow);
   // The clock starts at the Gregorian reform and ticks in 100 ns.
   result.set("time", numberFromBigInt((ticks - 0x01b21dd213814000n) * 100n));
   result.set("clocksequence", Number.parseInt(hex.slice(16, 20), 16) & 0x3fff);
@@ -68,7 +70,11 @@ function describeUuid(hex: string): Value {
   result.set("macvariables", macVariables(Number.parseInt(node.slice(0, 2), 16)));
   if (version === 2) {
     result.set("id", Number.parseInt(hex.slice(0, 8), 16));
-    result.set("domain", ["Person", "Group", "Org"][Number.parseInt(hex.slice(18, 20), 16)] ?? `Domain${Number.parseInt(hex.slice(18, 20), 16)}`);
+    result.set(
+      "domain",
+      ["Person", "Group", "Org"][Number.parseInt(hex.slice(18, 20), 16)] ??
+        `Domain${Number.parseInt(hex.slice(18, 20), 16)}`,
+    );
   }
   return result;
 }

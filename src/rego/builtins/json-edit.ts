@@ -194,9 +194,13 @@ function childAt(container: Value, key: Value): Value {
   } else if (container instanceof RegoSet) {
     if (container.has(key)) return key;
   } else {
-    throw new BuiltinFault(`expected composite type for path ${formatValue(key)}, found value: ${formatValue(container)}`);
+    throw new BuiltinFault(
+      `expected composite type for path ${formatValue(key)}, found value: ${formatValue(container)}`,
+    );
   }
-  throw new BuiltinFault(`path ${formatValue(key)} does not exist in ${typeName(container)} term ${formatValue(container)}`);
+  throw new BuiltinFault(
+    `path ${formatValue(key)} does not exist in ${typeName(container)} term ${formatValue(container)}`,
+  );
 }
 
 function valueAt(document: Value, path: Path): Value {

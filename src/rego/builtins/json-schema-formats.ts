@@ -12,10 +12,12 @@ export function matchesFormat(format: string, text: string): boolean {
 const checks: { readonly [format: string]: (text: string) => boolean } = {
   date: (text) => isTime(text, ["2006-01-02"]),
   time: (text) => isTime(text, ["15:04:05", "15:04:05Z07:00"]),
-  "date-time": (text) =>
-    isTime(text, ["15:04:05", "15:04:05Z07:00", "2006-01-02", "2006-01-02T15:04:05Z07:00"]),
+  "date-time": (text) => isTime(text, ["15:04:05", "15:04:05Z07:00", "2006-01-02", "2006-01-02T15:04:05Z07:00"]),
   hostname: (text) =>
-    text.length < 256 && /^([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9])(\.([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]))*$/.test(text),
+    text.length < 256 &&
+    /^([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9])(\.([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]))*$/.test(
+      text,
+    ),
   email: isEmail,
   "idn-email": isEmail,
   ipv4: (text) => !text.includes(":") && parseAddress(text) !== undefined,

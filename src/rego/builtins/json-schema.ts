@@ -67,9 +67,19 @@ function check(schema: Value, patterns: Map<string, RE2JS>, byId: Map<string, Va
   }
   for (const name of ["definitions", "$defs"]) {
     const definitions = field(name);
-    if (definitions instanceof RegoObject) for (const [, child] of definitions.entries()) check(child, patterns, byId, root);
+    if (definitions instanceof RegoObject)
+      for (const [, child] of definitions.entries()) check(child, patterns, byId, root);
   }
-  for (const name of ["additionalProperties", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames"]) {
+  for (const name of [
+    "additionalProperties",
+    "additionalItems",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+  ]) {
     const child = field(name);
     if (child !== undefined) check(child, patterns, byId, root);
   }
@@ -96,7 +106,8 @@ function check(schema: Value, patterns: Map<string, RE2JS>, byId: Map<string, Va
   }
   const choices = field("enum");
   if (choices !== undefined && !isArray(choices)) throw mustBe("enum", "array");
-  if (isArray(choices) && new RegoSet(choices).size !== choices.length) throw new SchemaFault("enum items must be unique");
+  if (isArray(choices) && new RegoSet(choices).size !== choices.length)
+    throw new SchemaFault("enum items must be unique");
 }
 
 function checkTypes(type: Value | undefined): void {
@@ -244,7 +255,10 @@ class Validator {
     const alternatives = (name: string): readonly Result[] =>
       listOf(schema.field(name)).map((child) => this.#try(child, node, path));
     const best = (results: readonly Result[]): Result | undefined =>
-      results.reduce<Result | undefined>((top, next) => (top === undefined || next.score > top.score ? next : top), undefined);
+      results.reduce<Result | undefined>(
+        (top, next) => (top === undefined || next.score > top.score ? next : top),
+        undefined,
+      );
     const any = alternatives("anyOf");
     if (any.length > 0 && any.every(({ issues }) => issues.length > 0)) {
       add("number_any_of", "Must validate at least one schema (anyOf)");
@@ -331,7 +345,7 @@ class Validator {
     }
     if (schema.field("uniqueItems") === true) this.#unique(node, add);
     const contains = schema.field("contains");
-    if (contains === undefined || node.length === 0 && contains === undefined) return;
+    if (contains === undefined || (node.length === 0 && contains === undefined)) return;
     if (!node.some((item, index) => this.#try(contains, item, `${path}.${index}`).issues.length === 0)) {
       add("contains", "At least one of the items must match");
     }
@@ -432,7 +446,8 @@ class Validator {
         else add("number_gte", `Must be greater than or equal to ${numberText(minimum)}`);
       }
     }
-    if (isNumber(above) && compareValues(node, above) <= 0) add("number_gt", `Must be greater than ${numberText(above)}`);
+    if (isNumber(above) && compareValues(node, above) <= 0)
+      add("number_gt", `Must be greater than ${numberText(above)}`);
     if (isNumber(maximum)) {
       const order = compareValues(node, maximum);
       if (below === true ? order >= 0 : order > 0) {

@@ -103,7 +103,9 @@ function keyMaterial(
     return { key: undefined, secret: Buffer.from(secret, "base64url") };
   }
   if (type !== "RSA" && type !== "EC" && type !== "OKP") {
-    throw new BuiltinFault(`failed to parse a JWK key (set): failed to unmarshal JWK: unsupported key type ${JSON.stringify(type ?? "")}`);
+    throw new BuiltinFault(
+      `failed to parse a JWK key (set): failed to unmarshal JWK: unsupported key type ${JSON.stringify(type ?? "")}`,
+    );
   }
   try {
     const plain = toPlain(jwk) as JsonWebKeyLike;
@@ -163,6 +165,10 @@ export function signWith(jwkText: string): (algorithm: Algorithm, data: Uint8Arr
     }
     if (key === undefined || !fits(key, kind)) throw new BuiltinFault(`invalid key type for ${algorithm}`);
     const options = keyOptions(key, kind);
-    return cryptoSign(hash ?? null, data, kind === "pss" ? { ...options, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : options);
+    return cryptoSign(
+      hash ?? null,
+      data,
+      kind === "pss" ? { ...options, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : options,
+    );
   };
 }

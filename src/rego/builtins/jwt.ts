@@ -8,7 +8,6 @@ import { isNumber, numberFromBigInt, numberText } from "../values/number.ts";
 import { isArray, RegoObject, type Value } from "../values/value.ts";
 import { bytesFromString, stringFromBytes } from "./bytes.ts";
 import { decodeBase64Url } from "./encoding.ts";
-import { type Args, type Builtins, objectAt, operand, stringAt } from "./operands.ts";
 import {
   type Algorithm,
   isAlgorithm,
@@ -17,6 +16,7 @@ import {
   verificationKeys,
   verifySignature,
 } from "./jwt-keys.ts";
+import { type Args, type Builtins, objectAt, operand, stringAt } from "./operands.ts";
 
 export const jwtBuiltins: Builtins = {
   "io.jwt.decode": (args) => decode(stringAt(args, 0)),
@@ -149,7 +149,11 @@ function verifyAsymmetric(args: Args, algorithm: Algorithm): Value {
 }
 
 /** The key that the header names, or any key whose algorithm fits. */
-function verifyWithKeys(keys: readonly VerificationKey[], header: Header, verify: (key: VerificationKey) => boolean): boolean {
+function verifyWithKeys(
+  keys: readonly VerificationKey[],
+  header: Header,
+  verify: (key: VerificationKey) => boolean,
+): boolean {
   const named = header.kid === "" ? undefined : keys.find((key) => key.kid === header.kid);
   if (named !== undefined) return verify(named);
   return keys.some((key) => (key.alg === "" || key.alg === header.alg) && verify(key));
@@ -262,9 +266,11 @@ function sign(header: string, payload: string, key: string): Value {
     const reason = header.trim() === "" ? "cannot parse empty string" : parsedHeader.message;
     throw new BuiltinFault(`missing or invalid 'alg' header: cannot parse JSON: ${reason}`);
   }
-  const headerFields = parsedHeader.ok && parsedHeader.value instanceof RegoObject ? parsedHeader.value : new RegoObject();
+  const headerFields =
+    parsedHeader.ok && parsedHeader.value instanceof RegoObject ? parsedHeader.value : new RegoObject();
   const alg = headerFields.field("alg");
-  if (typeof alg !== "string") throw new BuiltinFault("missing or invalid 'alg' header: jwsbb: header \"alg\" not found");
+  if (typeof alg !== "string")
+    throw new BuiltinFault("missing or invalid 'alg' header: jwsbb: header \"alg\" not found");
   if (!isAlgorithm(alg)) throw new BuiltinFault(`unknown JWS algorithm: ${alg}`);
   const type = headerFields.field("typ");
   if ((typeof type !== "string" || type === "JWT") && !parseJson(payload).ok) {

@@ -33,7 +33,10 @@ export function numberAt(args: Args, index: number): number | Decimal {
 export function integerAt(args: Args, index: number): bigint {
   const integer = integerOf(numberAt(args, index));
   if (integer === undefined) {
-    throw new BuiltinFault(`operand ${index + 1} must be integer number but got floating-point number`, "eval_type_error");
+    throw new BuiltinFault(
+      `operand ${index + 1} must be integer number but got floating-point number`,
+      "eval_type_error",
+    );
   }
   return integer;
 }
@@ -79,7 +82,11 @@ export function membersAt(args: Args, index: number, expected: readonly string[]
 }
 
 /** The strings of an array or set. */
-export function stringsAt(args: Args, index: number, expected: readonly string[] = ["set", "array"]): readonly string[] {
+export function stringsAt(
+  args: Args,
+  index: number,
+  expected: readonly string[] = ["set", "array"],
+): readonly string[] {
   return membersAt(args, index, expected).map((item) => {
     if (typeof item !== "string") throw elementFault(index, operand(args, index), item, "string");
     return item;
@@ -92,11 +99,18 @@ export function typeFault(index: number, got: Value, ...expected: readonly strin
   return new BuiltinFault(`operand ${index + 1} must be ${wanted} but got ${typeName(got)}`, "eval_type_error");
 }
 
-export function elementFault(index: number, container: Value, got: Value, ...expected: readonly string[]): BuiltinFault {
+export function elementFault(
+  index: number,
+  container: Value,
+  got: Value,
+  ...expected: readonly string[]
+): BuiltinFault {
   const kind = typeName(container);
   const [only] = expected;
   const wanted =
-    expected.length === 1 ? `${kind} of ${only}s` : `${kind} of (any of) ${expected.map((name) => `${name}s`).join(", ")}`;
+    expected.length === 1
+      ? `${kind} of ${only}s`
+      : `${kind} of (any of) ${expected.map((name) => `${name}s`).join(", ")}`;
   return new BuiltinFault(
     `operand ${index + 1} must be ${wanted} but got ${kind} containing ${typeName(got)}`,
     "eval_type_error",

@@ -16,7 +16,11 @@ export const outsideBuiltins: Builtins = {
   "internal.template_string": (args, machine) => {
     const lines = combinations(arrayAt(args, 0));
     if (lines.length > 1) {
-      throw new RegoError("eval_conflict_error", "template-strings must not produce multiple outputs", machine.location);
+      throw new RegoError(
+        "eval_conflict_error",
+        "template-strings must not produce multiple outputs",
+        machine.location,
+      );
     }
     return lines[0]?.join("") ?? "";
   },

@@ -5,19 +5,12 @@ import { RegoObject, type Value } from "../values/value.ts";
 
 export function moduleToValue(module: Module): Value {
   const fields: [string, Value][] = [
-    [
-      "package",
-      object([
-        ["path", [typed("var", "data"), ...module.packagePath.map((name) => typed("string", name))]],
-      ]),
-    ],
+    ["package", object([["path", [typed("var", "data"), ...module.packagePath.map((name) => typed("string", name))]]])],
   ];
   if (module.imports.length > 0) {
     fields.push([
       "imports",
-      module.imports.map((item) =>
-        object([["path", termToValue(item.path)], ...optional("alias", item.alias)]),
-      ),
+      module.imports.map((item) => object([["path", termToValue(item.path)], ...optional("alias", item.alias)])),
     ]);
   }
   if (module.rules.length > 0) fields.push(["rules", module.rules.map(ruleToValue)]);
@@ -135,7 +128,10 @@ export function termToValue(term: Term): Value {
       return typed(
         "templatestring",
         object([
-          ["parts", term.parts.map((part, index) => ("withs" in part ? exprToValue(part, index, false) : termToValue(part)))],
+          [
+            "parts",
+            term.parts.map((part, index) => ("withs" in part ? exprToValue(part, index, false) : termToValue(part))),
+          ],
           ["multi_line", term.multiLine],
         ]),
       );

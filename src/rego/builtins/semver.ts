@@ -11,7 +11,8 @@ export const semverBuiltins: Builtins = {
     const [left, right] = [0, 1].map((index) => {
       const text = stringAt(args, index);
       const version = parse(text);
-      if (version === undefined) throw new BuiltinFault(`operand ${index + 1}: string ${JSON.stringify(text)} is not a valid SemVer`);
+      if (version === undefined)
+        throw new BuiltinFault(`operand ${index + 1}: string ${JSON.stringify(text)} is not a valid SemVer`);
       return version;
     });
     return left === undefined || right === undefined ? undefined : compare(left, right);

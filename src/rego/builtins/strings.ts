@@ -33,7 +33,8 @@ export const stringBuiltins: Builtins = {
   indexof_n: (args) => {
     const [base, search] = searchOperands(args);
     const positions: number[] = [];
-    for (let at = base.indexOf(search); at !== -1; at = base.indexOf(search, at + 1)) positions.push(runeIndex(base, at));
+    for (let at = base.indexOf(search); at !== -1; at = base.indexOf(search, at + 1))
+      positions.push(runeIndex(base, at));
     return positions;
   },
   lower: (args) => lower(stringAt(args, 0)),

@@ -1,9 +1,9 @@
 /** `units.parse` and `units.parse_bytes`: quantities with SI and binary suffixes. */
 import { BuiltinFault } from "../evaluate/errors.ts";
-import { multiplyFloats, floatFromInteger, floatFromParts, truncateFloat } from "../values/binary-float.ts";
+import { floatFromInteger, floatFromParts, multiplyFloats, truncateFloat } from "../values/binary-float.ts";
 import { numberFromBigInt, numberFromText, splitDecimal } from "../values/number.ts";
-import { type Args, type Builtins, stringAt } from "./operands.ts";
 import type { Value } from "../values/value.ts";
+import { type Args, type Builtins, stringAt } from "./operands.ts";
 
 export const unitBuiltins: Builtins = { "units.parse": parseUnits, "units.parse_bytes": parseBytes };
 
@@ -94,7 +94,10 @@ function isDecimal(text: string): boolean {
 }
 
 /** The number ends at the first character that cannot belong to it; an `e` belongs only if digits follow. */
-function split(text: string, fail: (message: string) => BuiltinFault): { readonly number: string; readonly unit: string } {
+function split(
+  text: string,
+  fail: (message: string) => BuiltinFault,
+): { readonly number: string; readonly unit: string } {
   let index = 0;
   for (; index < text.length; index++) {
     const char = text[index] ?? "";

@@ -19,7 +19,9 @@ import { parseUrl } from "./go-url.ts";
 import { integerFromBytes } from "./key-values.ts";
 
 /** One after another, as in a DER file with a chain. Throws `DerFault`. */
-export function parseCertificates(bytes: Uint8Array): readonly { readonly raw: Uint8Array; readonly fields: RegoObject }[] {
+export function parseCertificates(
+  bytes: Uint8Array,
+): readonly { readonly raw: Uint8Array; readonly fields: RegoObject }[] {
   const certificates: { readonly raw: Uint8Array; readonly fields: RegoObject }[] = [];
   for (let rest = bytes; rest.length > 0; ) {
     const next = readNode(rest);
@@ -31,7 +33,8 @@ export function parseCertificates(bytes: Uint8Array): readonly { readonly raw: U
 
 function parseCertificate(node: DerNode): RegoObject {
   const [tbs, algorithm, signature] = children(expectNode(node, derTags.sequence));
-  if (tbs === undefined || algorithm === undefined || signature === undefined) throw new DerFault("malformed certificate");
+  if (tbs === undefined || algorithm === undefined || signature === undefined)
+    throw new DerFault("malformed certificate");
   const parts = [...children(tbs)];
   const hasVersion = parts[0]?.tag === 0xa0;
   const versionNode = hasVersion ? parts.shift() : undefined;
@@ -41,7 +44,8 @@ function parseCertificate(node: DerNode): RegoObject {
   const [notBefore, notAfter] = children(validity);
   if (!notBefore || !notAfter) throw new DerFault("malformed validity");
   const extensionsNode = optional.find((part) => part.tag === 0xa3);
-  const extensions = extensionsNode === undefined ? [] : children(readNode(extensionsNode.content).node).map(readExtension);
+  const extensions =
+    extensionsNode === undefined ? [] : children(readNode(extensionsNode.content).node).map(readExtension);
   const fields = new RegoObject();
   const set = (name: string, value: Value): void => fields.set(name, value);
   for (const [name, value] of Object.entries(emptyCertificate)) set(name, value);
@@ -228,7 +232,10 @@ function applyExtension(extension: Extension, fields: RegoObject): boolean {
     case "2.5.29.32": {
       const oids = children(node).map((policy) => [...oidOf(children(policy)[0] ?? policy)]);
       fields.set("PolicyIdentifiers", oids);
-      fields.set("Policies", oids.map((oid) => oid.join(".")));
+      fields.set(
+        "Policies",
+        oids.map((oid) => oid.join(".")),
+      );
       return true;
     }
     case "2.5.29.30":
@@ -335,7 +342,12 @@ function applyNameConstraints(node: DerNode, critical: boolean, fields: RegoObje
   fields.set("PermittedDNSDomainsCritical", critical);
   for (const part of children(node)) {
     const prefix = part.tag === 0xa0 ? "Permitted" : "Excluded";
-    const lists = { DNSDomains: [] as Value[], EmailAddresses: [] as Value[], URIDomains: [] as Value[], IPRanges: [] as Value[] };
+    const lists = {
+      DNSDomains: [] as Value[],
+      EmailAddresses: [] as Value[],
+      URIDomains: [] as Value[],
+      IPRanges: [] as Value[],
+    };
     for (const subtree of children(part)) {
       const [base] = children(subtree);
       if (base === undefined) continue;

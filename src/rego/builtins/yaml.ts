@@ -1,7 +1,7 @@
 /** YAML as OPA reads and writes it: YAML 1.1 in, sorted block style out. */
 import { parseAllDocuments } from "yaml";
-import { Decimal, isNumber, numberFromText, numberText } from "../values/number.ts";
 import { toJsonText } from "../values/json.ts";
+import { Decimal, isNumber, numberFromText, numberText } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 
 export class YamlFault extends Error {}
@@ -119,7 +119,8 @@ function yamlNumber(value: number | Decimal): string {
 }
 
 function writeLiteral(text: string, depth: number): string {
-  if (/[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd]/.test(text) || /^\s/.test(text) && !/^\n*\S/.test(text)) return quote(text);
+  if (/[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd]/.test(text) || (/^\s/.test(text) && !/^\n*\S/.test(text)))
+    return quote(text);
   const body = text.replace(/\n+$/, "");
   const trailing = text.length - body.length;
   const mark = trailing === 0 ? "|-" : trailing === 1 ? "|" : "|+";
@@ -135,7 +136,10 @@ function needsQuotes(text: string): boolean {
   if (/^[-?:,[\]{}#&*!|>'"%@`]/.test(text) && !/^[-?:][^\s]/.test(text)) return true;
   if (/: |:$| #/.test(text)) return true;
   if (/[\u0000-\u001f\u007f]/.test(text)) return true;
-  if (/^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/.test(text)) return true;
+  if (
+    /^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/.test(text)
+  )
+    return true;
   if (/^[-+]?(\.\d+|\d[\d_]*(\.[\d_]*)?)([eE][-+]?\d+)?$/.test(text)) return true;
   if (/^[-+]?(0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]+)$/.test(text)) return true;
   if (/^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/.test(text)) return true;

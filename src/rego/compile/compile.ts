@@ -11,11 +11,11 @@ import { Diagnostics } from "./diagnostics.ts";
 import { type ExpandContext, expandBody, expandRule } from "./expand.ts";
 import { globalsOf, ruleNamesByPackage } from "./globals.ts";
 import { hoistBody } from "./hoist.ts";
+import { MetadataSource } from "./metadata.ts";
 import { checkDeprecated, checkImports, checkModule } from "./module-checks.ts";
 import { Names } from "./names.ts";
 import { checkRecursion } from "./recursion.ts";
 import { resolveQuery, resolveRule } from "./resolve.ts";
-import { MetadataSource } from "./metadata.ts";
 import { type Arity, orderBody, orderRule } from "./safety.ts";
 import { checkTypes, type TypeChecker } from "./type-check.ts";
 import { checkWiths, virtualPaths } from "./with-checks.ts";
@@ -119,7 +119,17 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   diagnostics.throwIfAny();
 
   const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module, names));
-  return { program: buildProgram(rules, modules.map((module) => module.packagePath)), modules, names, options, functions, types };
+  return {
+    program: buildProgram(
+      rules,
+      modules.map((module) => module.packagePath),
+    ),
+    modules,
+    names,
+    options,
+    functions,
+    types,
+  };
 }
 
 /** Throws `RegoErrors`. */
@@ -131,7 +141,10 @@ export function compileQuery(
   const diagnostics = new Diagnostics();
   const { names, functions, options } = compiled;
   const ruleNames = ruleNamesByPackage(compiled.modules);
-  const globals = globalsOf({ packagePath: context.package ?? [], imports: context.imports ?? [] }, context.package === undefined ? new Map() : ruleNames);
+  const globals = globalsOf(
+    { packagePath: context.package ?? [], imports: context.imports ?? [] },
+    context.package === undefined ? new Map() : ruleNames,
+  );
   const functionNames = new Set([...functions.keys(), ...signatures.keys(), ...(options.customBuiltins?.keys() ?? [])]);
   const { body, declared } = resolveQuery(query, { globals, names, diagnostics, strict: false });
   diagnostics.throwIfAny();
@@ -211,9 +224,7 @@ function arityOf(functions: ReadonlyMap<string, number>, options: CompileOptions
 
 function compiledRule(rule: Rule, source: Rule, module: Module, names: Names): CompiledRule {
   const elseRule =
-    rule.elseRule === undefined
-      ? undefined
-      : compiledRule(rule.elseRule, source.elseRule ?? source, module, names);
+    rule.elseRule === undefined ? undefined : compiledRule(rule.elseRule, source.elseRule ?? source, module, names);
   return {
     head: rule.head,
     body: hoistBody(rule.body, names),

@@ -29,7 +29,11 @@ export function checkConflicts(modules: readonly Module[], diagnostics: Diagnost
   checkPackages(modules, groups, diagnostics);
 }
 
-function checkGroup(group: readonly Placed[], groups: ReadonlyMap<string, readonly Placed[]>, diagnostics: Diagnostics): void {
+function checkGroup(
+  group: readonly Placed[],
+  groups: ReadonlyMap<string, readonly Placed[]>,
+  diagnostics: Diagnostics,
+): void {
   const [first] = group;
   if (first === undefined) return;
   const inside = rulesInside(first.path, groups);

@@ -1,6 +1,6 @@
 /** Collects what is wrong, up to a limit, so that an author sees more than the first mistake. */
 import type { Location } from "../syntax/ast.ts";
-import { type CompileErrorCode, RegoErrors, type RegoErrorItem, sortErrors } from "../syntax/errors.ts";
+import { type CompileErrorCode, type RegoErrorItem, RegoErrors, sortErrors } from "../syntax/errors.ts";
 
 /** OPA stops after ten as well. */
 export const maxErrors = 10;

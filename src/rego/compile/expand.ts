@@ -122,7 +122,10 @@ class Expander {
   }
 
   #print(expr: Expr & { readonly kind: "expr-call" }, withs: readonly With[], support: Expr[]): readonly Expr[] {
-    if (!this.#context.keepsPrint) return [{ kind: "expr-term", term: scalar(true, expr.loc), loc: expr.loc, negated: false, withs: [], generated: true }];
+    if (!this.#context.keepsPrint)
+      return [
+        { kind: "expr-term", term: scalar(true, expr.loc), loc: expr.loc, negated: false, withs: [], generated: true },
+      ];
     const operands = expr.args.map((arg) => this.#captured(arg, []));
     const list = this.#term({ kind: "array", items: operands, loc: expr.loc }, support, withs);
     return [...support, { ...expr, withs, operator: builtinRef("internal.print", expr.loc), args: [list] }];

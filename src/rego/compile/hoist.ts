@@ -25,7 +25,9 @@ function hoistExpr(expr: Expr, names: Names, result: Expr[]): void {
       const isEquality = (name === "eq" || name === "equal") && expr.args.length === 2;
       const place = isEquality ? outer : inner;
       const args = expr.args.map((arg) => place(arg, withs, names, result));
-      result.push(isEquality ? { ...callExpr("eq", args, expr.loc), ...sameShape(expr), withs } : { ...expr, withs, args });
+      result.push(
+        isEquality ? { ...callExpr("eq", args, expr.loc), ...sameShape(expr), withs } : { ...expr, withs, args },
+      );
       return;
     }
     case "expr-every":
@@ -90,7 +92,12 @@ function inner(term: Term, withs: readonly With[], names: Names, result: Expr[])
   }
 }
 
-function hoistRefParts(ref: Term & { readonly kind: "ref" }, withs: readonly With[], names: Names, result: Expr[]): Term {
+function hoistRefParts(
+  ref: Term & { readonly kind: "ref" },
+  withs: readonly With[],
+  names: Names,
+  result: Expr[],
+): Term {
   const [head, ...rest] = ref.parts;
   if (head === undefined) return ref;
   return refOf([head, ...rest.map((part) => inner(part, withs, names, result))], ref.loc);

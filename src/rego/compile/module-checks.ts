@@ -81,10 +81,7 @@ function checkShadowing(rule: Rule, diagnostics: Diagnostics, isFirst: boolean):
 }
 
 /** Calls of built-ins that v1 took out; a rule of the package may have the same name. */
-export function checkDeprecated(
-  body: Body,
-  diagnostics: Diagnostics,
-): void {
+export function checkDeprecated(body: Body, diagnostics: Diagnostics): void {
   eachSourceExpr(body, (expr) => {
     if (expr.kind !== "expr-call") return;
     const name = operatorName(expr.operator);

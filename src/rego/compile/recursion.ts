@@ -48,10 +48,7 @@ export function checkRecursion(
 
 function vertexOf(rule: Rule, path: readonly string[], packagePath: readonly string[], names: Names): Vertex {
   const rest = rule.head.ref.parts.slice(path.length - packagePath.length);
-  const pattern = [
-    ...path,
-    ...rest.map(patternPart),
-  ];
+  const pattern = [...path, ...rest.map(patternPart)];
   const base = dataRef(path);
   const shown = rest.map((part) => (part.kind === "var" ? { ...part, name: names.sourceOf(part.name) } : part));
   return { rule, path, pattern, name: printRef(refOf([...base.parts, ...shown], base.loc)) };
@@ -84,7 +81,8 @@ function cycleFrom(start: Vertex, edges: ReadonlyMap<Vertex, ReadonlySet<Vertex>
     for (const next of edges.get(vertex) ?? []) {
       if (next === start) {
         const path = [start];
-        for (let at: Vertex | undefined = vertex; at !== undefined && at !== start; at = previous.get(at)) path.unshift(at);
+        for (let at: Vertex | undefined = vertex; at !== undefined && at !== start; at = previous.get(at))
+          path.unshift(at);
         return [start, ...path];
       }
       if (seen.has(next)) continue;
@@ -146,4 +144,3 @@ function dataRefs(rule: Rule): readonly (readonly Term[])[] {
   }
   return refs;
 }
-

@@ -258,15 +258,17 @@ class Resolver {
     if (name.startsWith("$")) return;
     const known = scope.declarations.get(name);
     if (known !== undefined) {
-      const verb = { argument: "declared", assigned: "assigned", declared: "declared", member: "declared", seen: "referenced" };
+      const verb = {
+        argument: "declared",
+        assigned: "assigned",
+        declared: "declared",
+        member: "declared",
+        seen: "referenced",
+      };
       if (known.occurrence === "argument") {
         this.#context.diagnostics.report("rego_compile_error", term.loc, `arg ${name} redeclared`);
       } else {
-        this.#context.diagnostics.report(
-          "rego_compile_error",
-          term.loc,
-          `var ${name} ${verb[known.occurrence]} above`,
-        );
+        this.#context.diagnostics.report("rego_compile_error", term.loc, `var ${name} ${verb[known.occurrence]} above`);
       }
       return;
     }
@@ -323,10 +325,7 @@ class Resolver {
       case "object":
         return {
           ...term,
-          entries: term.entries.map(([key, value]) => [
-            this.term(key, scope),
-            this.term(value, scope, isAssignTarget),
-          ]),
+          entries: term.entries.map(([key, value]) => [this.term(key, scope), this.term(value, scope, isAssignTarget)]),
         };
       case "array-comprehension":
       case "set-comprehension": {
@@ -395,11 +394,7 @@ class Resolver {
       if (occurrence !== "declared" && !(occurrence === "assigned" && this.#context.strict)) continue;
       if (declaration.uses > 0) continue;
       const verb = declaration.occurrence === "assigned" ? "assigned" : "declared";
-      this.#context.diagnostics.report(
-        "rego_compile_error",
-        declaration.loc,
-        `${verb} var ${name} unused`,
-      );
+      this.#context.diagnostics.report("rego_compile_error", declaration.loc, `${verb} var ${name} unused`);
     }
   }
 

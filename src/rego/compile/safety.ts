@@ -78,7 +78,8 @@ export function orderBody(body: Body, globals: ReadonlySet<string>, context: Saf
     for (const name of names) unsafe.push({ name, loc: locationOfVar(expr, name) ?? expr.loc });
   }
   // A generated variable is unsafe only because something that the author wrote is.
-  const isWritten = ({ name }: { readonly name: string }): boolean => name.startsWith("$") || !context.names.isAnonymous(name);
+  const isWritten = ({ name }: { readonly name: string }): boolean =>
+    name.startsWith("$") || !context.names.isAnonymous(name);
   const shown = unsafe.some(isWritten) ? unsafe.filter(isWritten) : unsafe.slice(0, 1);
   for (const { name, loc } of shown) reportUnsafe(name, loc, context);
   if (pending.size > 0) return body;

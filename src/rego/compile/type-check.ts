@@ -3,20 +3,11 @@
  * documents that can never be there. What is not known (input, base documents) fits everything.
  */
 import { signatures } from "../builtins/signatures.ts";
+import { constantValue } from "../evaluate/terms.ts";
 import type { Body, Expr, Location, Module, Rule, Term } from "../syntax/ast.ts";
 import { operatorName } from "../syntax/ast.ts";
-import { constantValue } from "../evaluate/terms.ts";
 import { parseType } from "../types/notation.ts";
-import {
-  anyType,
-  formatType,
-  keysOf,
-  mayUnify,
-  selectType,
-  type Type,
-  typeOfValue,
-  unionOf,
-} from "../types/types.ts";
+import { anyType, formatType, keysOf, mayUnify, selectType, type Type, typeOfValue, unionOf } from "../types/types.ts";
 import { rulePath } from "./build.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Names } from "./names.ts";
@@ -215,17 +206,23 @@ export class TypeChecker {
         return mayUnify(known, type);
       }
       case "array": {
-        const arrays = (type.kind === "union" ? type.of : [type]).filter(({ kind }) => kind === "array" || kind === "any");
+        const arrays = (type.kind === "union" ? type.of : [type]).filter(
+          ({ kind }) => kind === "array" || kind === "any",
+        );
         if (arrays.length === 0) return false;
         return arrays.some((array) => {
           if (array.kind !== "array") return pattern.items.every((item) => this.#bind(item, anyType, env));
           if (array.rest === undefined && array.items.length !== pattern.items.length) return false;
-          return pattern.items.every((item, index) => this.#bind(item, array.items[index] ?? array.rest ?? anyType, env));
+          return pattern.items.every((item, index) =>
+            this.#bind(item, array.items[index] ?? array.rest ?? anyType, env),
+          );
         });
       }
       case "object": {
         for (const [key] of pattern.entries) this.#term(key, env);
-        const objects = (type.kind === "union" ? type.of : [type]).filter(({ kind }) => kind === "object" || kind === "any");
+        const objects = (type.kind === "union" ? type.of : [type]).filter(
+          ({ kind }) => kind === "object" || kind === "any",
+        );
         if (objects.length === 0) return false;
         return objects.some((object) =>
           pattern.entries.every(([key, value]) => {
@@ -355,4 +352,3 @@ export class TypeChecker {
     this.#diagnostics.report("rego_type_error", loc, message, details);
   }
 }
-

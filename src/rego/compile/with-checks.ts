@@ -64,10 +64,7 @@ function withObjection(
   const signature = name === undefined || !functions.has(name) ? undefined : signatures.get(name);
   const prefix = "with keyword replacing built-in function:";
   if (signature === undefined) {
-    return refuse(
-      "with keyword target must reference existing input, data, or a function",
-      "rego_type_error",
-    );
+    return refuse("with keyword target must reference existing input, data, or a function", "rego_type_error");
   }
   if (/^(eq|rego\.metadata\.(chain|rule))$/.test(signature.name)) {
     return refuse(`${prefix} replacement of "${signature.name}" invalid`);

@@ -18,7 +18,10 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
   const group = plan.program.functions.get(name);
   const signature = group === undefined ? signatures.get(name) : undefined;
   const custom = group === undefined ? plan.customBuiltins?.get(name) : undefined;
-  const inputs = group?.arity ?? custom?.arity ?? (signature?.operands.at(-1)?.startsWith("...") ? expr.args.length : signature?.operands.length);
+  const inputs =
+    group?.arity ??
+    custom?.arity ??
+    (signature?.operands.at(-1)?.startsWith("...") ? expr.args.length : signature?.operands.length);
   if (inputs === undefined) throw new TypeError(`undefined function ${name}`);
   const getters = expr.args.slice(0, inputs).map((arg) => planGetter(arg, bound, plan));
   const output = expr.args[inputs];

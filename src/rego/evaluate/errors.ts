@@ -17,8 +17,7 @@ export class RegoError extends Error {
   readonly detail: string;
 
   constructor(code: EvalErrorCode, detail: string, location?: Location) {
-    const where =
-      location === undefined ? "" : location.file === "" ? "" : `${location.file}:${location.row}: `;
+    const where = location === undefined ? "" : location.file === "" ? "" : `${location.file}:${location.row}: `;
     super(`${where}${code}: ${detail}`);
     this.name = "RegoError";
     this.code = code;

@@ -482,7 +482,11 @@ function isOverridden(path: readonly string[], overrides: readonly (readonly str
 
 function conflict(group: RuleGroup, rule: CompiledRule): RegoError {
   if (group.kind === "function") {
-    return new RegoError("eval_conflict_error", "functions must not produce multiple outputs for same inputs", rule.loc);
+    return new RegoError(
+      "eval_conflict_error",
+      "functions must not produce multiple outputs for same inputs",
+      rule.loc,
+    );
   }
   return new RegoError("eval_conflict_error", "complete rules must not produce multiple outputs", rule.loc);
 }

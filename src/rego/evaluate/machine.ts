@@ -114,14 +114,22 @@ export class Machine {
   grow(size: number): void {
     this.#size += size;
     if (this.#size > this.limits.maxResultSize) {
-      throw new RegoError("eval_limit_error", `result size limit of ${this.limits.maxResultSize} exceeded`, this.location);
+      throw new RegoError(
+        "eval_limit_error",
+        `result size limit of ${this.limits.maxResultSize} exceeded`,
+        this.location,
+      );
     }
     this.#steps += size >>> 4;
   }
 
   enter(): void {
     if (++this.depth > this.limits.maxCallDepth) {
-      throw new RegoError("eval_limit_error", `call depth limit of ${this.limits.maxCallDepth} exceeded`, this.location);
+      throw new RegoError(
+        "eval_limit_error",
+        `call depth limit of ${this.limits.maxCallDepth} exceeded`,
+        this.location,
+      );
     }
   }
 
@@ -137,7 +145,8 @@ export class Machine {
         this.location,
       );
     }
-    if (this.signal?.aborted) throw new RegoError("eval_cancel_error", "caller cancelled query execution", this.location);
+    if (this.signal?.aborted)
+      throw new RegoError("eval_cancel_error", "caller cancelled query execution", this.location);
     if (this.env.monotonicMs() - this.#startMs > this.limits.maxDurationMs) {
       throw new RegoError("eval_limit_error", `time limit of ${this.limits.maxDurationMs} ms exceeded`, this.location);
     }

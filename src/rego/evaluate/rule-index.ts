@@ -2,7 +2,7 @@
  * Which rules of a group can succeed at all. Many rules begin with a condition such as `input.kind == "Pod"`; the index
  * looks the value up once and leaves out the rules that want another one.
  */
-import { operatorName, stringPath, type Expr, type Term } from "../syntax/ast.ts";
+import { type Expr, operatorName, stringPath, type Term } from "../syntax/ast.ts";
 import { scalarKeyOf } from "../values/number.ts";
 import { RegoObject, type Value } from "../values/value.ts";
 import type { Machine } from "./machine.ts";
@@ -37,7 +37,8 @@ export function candidateRules(
   const value = subject.kind === "input" ? inputAt(machine.input, subject.path) : args?.[subject.position];
   if (value === undefined) return index.others;
   const key = scalarKeyOf(value);
-  if (key === undefined) return value !== null && typeof value === "object" && "text" in value ? group.rules : index.others;
+  if (key === undefined)
+    return value !== null && typeof value === "object" && "text" in value ? group.rules : index.others;
   return index.byValue.get(key) ?? index.others;
 }
 

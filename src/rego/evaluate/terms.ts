@@ -174,7 +174,9 @@ function planObjectMatcher(term: Term & { readonly kind: "object" }, bound: Set<
 }
 
 function equalScalar(constant: null | boolean | number | string, value: Value): boolean {
-  return constant === value || (typeof constant === "number" && typeof value === "object" && equalValues(constant, value));
+  return (
+    constant === value || (typeof constant === "number" && typeof value === "object" && equalValues(constant, value))
+  );
 }
 
 function planComprehension(term: Comprehension, bound: Bound, plan: PlanContext): Getter {

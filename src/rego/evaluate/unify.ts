@@ -25,7 +25,13 @@ function planMatch(known: Term, pattern: Term, bound: Bound, next: Exec, plan: P
   };
 }
 
-function planRefMatch(ref: Term & { readonly kind: "ref" }, pattern: Term, bound: Bound, next: Exec, plan: PlanContext): Exec {
+function planRefMatch(
+  ref: Term & { readonly kind: "ref" },
+  pattern: Term,
+  bound: Bound,
+  next: Exec,
+  plan: PlanContext,
+): Exec {
   const after = new Set(bound);
   addRefVars(ref, after);
   const matcher = planMatcher(pattern, after, plan);

@@ -2,8 +2,8 @@
 import { parseDocument } from "yaml";
 import { fromPlain } from "../values/json.ts";
 import { RegoObject, type Value } from "../values/value.ts";
-import type { Annotations, AnnotationScope, Comment, Location, Module, Rule } from "./ast.ts";
-import { RegoErrors, type RegoErrorItem } from "./errors.ts";
+import type { AnnotationScope, Annotations, Comment, Location, Module, Rule } from "./ast.ts";
+import { type RegoErrorItem, RegoErrors } from "./errors.ts";
 
 /** Throws `RegoErrors` for a block that is not valid or stands in the wrong place. */
 export function attachAnnotations(module: Module): Module {
@@ -114,7 +114,8 @@ function addField(fields: RegoObject, name: string, value: unknown): void {
     case "custom":
     case "labels":
     case "compile":
-      if (value !== null && typeof value === "object" && Object.keys(value).length > 0) fields.set(name, fromPlain(value));
+      if (value !== null && typeof value === "object" && Object.keys(value).length > 0)
+        fields.set(name, fromPlain(value));
       return;
     case "authors":
       if (Array.isArray(value) && value.length > 0) fields.set(name, value.map(authorOf));

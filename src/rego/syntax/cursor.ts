@@ -241,13 +241,16 @@ const tokenNames: { readonly [kind: string]: string } = {
   "raw-template-end": "raw-template-string-end",
 };
 
-/** The line of an error and a caret below its column. */
+/** The line of an error and a caret below its column; at the end of a text, the last line that says something. */
 function sourceLine(source: string, location: Location): readonly string[] {
-  const lineStart = source.lastIndexOf("\n", location.offset - 1) + 1;
-  const lineEnd = source.indexOf("\n", location.offset);
+  const offset = location.offset >= source.length ? Math.max(source.trimEnd().length - 1, 0) : location.offset;
+  const lineStart = source.lastIndexOf("\n", offset - 1) + 1;
+  const lineEnd = source.indexOf("\n", offset);
   const line = source.slice(lineStart, lineEnd === -1 ? source.length : lineEnd).replace(/\r$/, "");
   if (line.trim() === "") return [];
   const indent = line.length - line.trimStart().length;
-  const column = Math.max(0, location.offset - lineStart - indent);
-  return [line.trim().slice(0, 200), `${" ".repeat(Math.min(column, 200))}^`];
+  const column = Math.max(0, offset - lineStart - indent);
+  return [line.trim().slice(0, maxShownLine), `${" ".repeat(Math.min(column, maxShownLine))}^`];
 }
+
+const maxShownLine = 200;

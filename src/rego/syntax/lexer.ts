@@ -81,14 +81,20 @@ export function lex(file: string, text: string): LexedSource {
   let spaceBefore = false;
   let newlineBefore = false;
 
-  const push = (kind: TokenKind, start: number, end: number, extra: { fault?: string; continues?: boolean } = {}): void => {
+  const push = (
+    kind: TokenKind,
+    start: number,
+    end: number,
+    extra: { fault?: string; continues?: boolean } = {},
+  ): void => {
     tokens.push({
       kind: extra.fault === undefined ? kind : "illegal",
       text: source.slice(start, end),
       start,
       end,
       row,
-      col: start - lineStart + 1,
+      // The end has no character of its own: it is shown at the one before it.
+      col: start - lineStart + (kind === "eof" ? 0 : 1),
       spaceBefore,
       newlineBefore,
       commentsBefore: comments.length,
@@ -250,9 +256,7 @@ function isDigit(char: string): boolean {
 }
 
 function isWordPart(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95
-  );
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
 }
 
 function readNumber(source: string, start: number): { readonly end: number; readonly fault?: string } {

@@ -218,7 +218,10 @@ function parseBraceOperand(p: Cursor, start: Token, operator: string): Operand |
     const term = parseInfix(p);
     if (term !== undefined) {
       p.hints.push(`wrap the operand to keep the value: \`(${term.loc.text}) ${operator} ...\``);
-      p.error(p.locationFrom(start), `operand of \`${operator}\` cannot begin with \`{\` unless the braces hold a body`);
+      p.error(
+        p.locationFrom(start),
+        `operand of \`${operator}\` cannot begin with \`{\` unless the braces hold a body`,
+      );
       return undefined;
     }
     p.reset(failed);

@@ -3,7 +3,7 @@ import { attachAnnotations } from "./annotations.ts";
 import type { Body, Import, Location, Module, RegoVersion, Rule, Term } from "./ast.ts";
 import { noLocation, refOf } from "./ast.ts";
 import { Cursor, futureV1Keywords, v1Keywords } from "./cursor.ts";
-import { RegoErrors, type RegoErrorItem } from "./errors.ts";
+import { type RegoErrorItem, RegoErrors } from "./errors.ts";
 import { lex } from "./lexer.ts";
 import { parseQuery as parseStatement } from "./literals.ts";
 import { printRef, valueName } from "./print.ts";
@@ -106,7 +106,11 @@ function reportsKeywordName(p: Cursor): boolean {
   const followers = nameFollowers[p.token.text];
   const next = p.at(p.position + 1);
   if (followers === undefined) return false;
-  if (next.kind === "ident" ? !p.keywords.has(next.text) || !followers.includes(next.text) : !followers.includes(next.kind)) {
+  if (
+    next.kind === "ident"
+      ? !p.keywords.has(next.text) || !followers.includes(next.text)
+      : !followers.includes(next.kind)
+  ) {
     return false;
   }
   p.error(p.here(), `${p.token.text} keyword cannot be used for rule name`);
@@ -201,8 +205,14 @@ function activateKeywords(p: Cursor, item: Import): void {
     return;
   }
   if (root === "rego") {
-    if (names.length === 2 && second === "v1") return addKeywords(p, v1Keywords);
-    if (names.length === 2 && second === "v2") return addKeywords(p, [...v1Keywords, ...futureV1Keywords]);
+    if (names.length === 2 && second === "v1") {
+      addKeywords(p, v1Keywords);
+      return;
+    }
+    if (names.length === 2 && second === "v2") {
+      addKeywords(p, [...v1Keywords, ...futureV1Keywords]);
+      return;
+    }
     p.error(item.path.loc, `invalid import \`${printRef(item.path)}\`, must be one of: \`rego.v1\`, \`rego.v2\``);
     return;
   }
@@ -211,7 +221,10 @@ function activateKeywords(p: Cursor, item: Import): void {
     return;
   }
   const known: readonly string[] = [...v1Keywords, ...futureV1Keywords];
-  if (third === undefined) return addKeywords(p, known);
+  if (third === undefined) {
+    addKeywords(p, known);
+    return;
+  }
   if (!known.includes(third)) {
     p.error(item.path.loc, `unexpected keyword, must be one of [${[...known].sort().join(" ")}]`);
     return;
@@ -301,7 +314,8 @@ function checkV1(rule: Rule): readonly string[] {
   if (!rule.generatedBody && !head.hasIf && !rule.isDefault) {
     messages.push(`\`if\` keyword is required before ${kind} body`);
   }
-  if (head.key !== undefined && !head.hasContains) messages.push("`contains` keyword is required for partial set rules");
+  if (head.key !== undefined && !head.hasContains)
+    messages.push("`contains` keyword is required for partial set rules");
   return messages;
 }
 

@@ -92,8 +92,7 @@ function printUnmodified(expr: Expr): string {
     case "expr-and":
     case "expr-or": {
       const word = expr.kind === "expr-and" ? "and" : "or";
-      const side = (body: Body, explicit: boolean): string =>
-        explicit ? `{ ${printBody(body)} }` : printBody(body);
+      const side = (body: Body, explicit: boolean): string => (explicit ? `{ ${printBody(body)} }` : printBody(body));
       return `${side(expr.left, expr.explicitLeft)} ${word} ${side(expr.right, expr.explicitRight)}`;
     }
   }

@@ -95,7 +95,8 @@ function ruleFromEquality(expr: Expr & { readonly kind: "expr-call" }, assign: b
     if (left.operator.parts[0]?.kind !== "var") return `invalid rule head: ${printRef(left.operator)}`;
     return generated({ ...plainHead(left.operator, right, left.loc), args: left.args, assign }, expr.loc);
   }
-  if (left.kind === "var") return generated({ ...plainHead(refOf([left], left.loc), right, left.loc), assign }, expr.loc);
+  if (left.kind === "var")
+    return generated({ ...plainHead(refOf([left], left.loc), right, left.loc), assign }, expr.loc);
   if (left.kind !== "ref") return `${valueName(left)} cannot be used for rule name`;
   if (left.parts[0]?.kind !== "var") return `invalid rule head: ${printRef(left)}`;
   return generated({ ...plainHead(left, right, left.loc), assign }, expr.loc);
@@ -165,7 +166,9 @@ function parseHead(p: Cursor, isDefault: boolean): Head | undefined {
       const kind = args !== undefined && args.length > 0 ? "function" : isDefault ? "default rule" : "rule";
       const call = args !== undefined && args.length > 0 ? "(...)" : "";
       const rest = isDefault ? "" : " { ... }";
-      return p.illegal(`expected ${kind} value term (e.g., ${isDefault ? "default " : ""}${label}${call} ${sign} <VALUE>${rest})`);
+      return p.illegal(
+        `expected ${kind} value term (e.g., ${isDefault ? "default " : ""}${label}${call} ${sign} <VALUE>${rest})`,
+      );
     }
   }
   const head = { ...plainHead(ref, value, p.locationFrom(start)), args, assign };
@@ -298,7 +301,9 @@ function dynamicKind(term: Term): string | undefined {
     case "set":
       return term.items.map(dynamicKind).find((kind) => kind !== undefined);
     case "object":
-      return term.entries.flatMap(([key, value]) => [dynamicKind(key), dynamicKind(value)]).find((kind) => kind !== undefined);
+      return term.entries
+        .flatMap(([key, value]) => [dynamicKind(key), dynamicKind(value)])
+        .find((kind) => kind !== undefined);
     default:
       return undefined;
   }

@@ -180,12 +180,7 @@ function isLogicalCall(p: Cursor, token: Token): boolean {
 }
 
 /** What may follow a term without a space: `.name`, `[key]` and `(args)`. */
-export function parseSuffix(
-  p: Cursor,
-  start: Token,
-  head: Term | undefined,
-  allowsSpace = false,
-): Term | undefined {
+export function parseSuffix(p: Cursor, start: Token, head: Term | undefined, allowsSpace = false): Term | undefined {
   if (head === undefined) return undefined;
   let term = head;
   let mayHaveSpace = allowsSpace;
@@ -278,7 +273,7 @@ function parseString(p: Cursor): Term | undefined {
   const loc = p.here();
   const token = p.advance();
   if (token.kind === "raw-string") return scalar(token.text.slice(1, -1), loc);
-  const text = unescape(token.text);
+  const text = unescapeLiteral(token.text);
   if (text === undefined) {
     p.error(loc, `illegal string literal: ${token.text}`);
     return undefined;
@@ -287,7 +282,7 @@ function parseString(p: Cursor): Term | undefined {
 }
 
 /** The text of a quoted literal; undefined if JSON would refuse it. */
-function unescape(literal: string): string | undefined {
+function unescapeLiteral(literal: string): string | undefined {
   if (!literal.includes("\\")) return literal.slice(1, -1);
   try {
     const text: string = JSON.parse(literal.replace(/[\u0000-\u001f]/g, escapeControl));
@@ -310,7 +305,9 @@ function parseTemplate(p: Cursor): Term | undefined {
     if (!token.kind.includes("template")) return p.illegal();
     const opening = token.continues === true ? 1 : 2;
     const inner = token.text.slice(opening, -1);
-    const text = multiLine ? inner.replaceAll("\\{", "{") : unescape(`"${inner.replace(/\\(\\|\{)/g, templateEscape)}"`);
+    const text = multiLine
+      ? inner.replaceAll("\\{", "{")
+      : unescapeLiteral(`"${inner.replace(/\\(\\|\{)/g, templateEscape)}"`);
     if (text === undefined) {
       p.error(p.here(), `illegal template-string part: ${token.text}`);
       return undefined;

@@ -61,7 +61,15 @@ function formatResult(result: TestResult): readonly string[] {
   const { location, status, output } = result;
   const lines = [`${location.file}:${location.row}:`, headline(result)];
   if (status.kind === "Errored") lines.push(...status.message.split("\n").map((line) => `  ${line}`));
-  if (output !== "") lines.push("", ...output.trimEnd().split("\n").map((line) => `  ${line}`), "");
+  if (output !== "")
+    lines.push(
+      "",
+      ...output
+        .trimEnd()
+        .split("\n")
+        .map((line) => `  ${line}`),
+      "",
+    );
   return lines;
 }
 

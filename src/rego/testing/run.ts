@@ -1,13 +1,13 @@
 /** Runs the `test_` rules of modules: each is a policy decision that has to be true. */
 import { RE2JS } from "re2js";
-import { combineObservers, CoverageRecorder, type CoverageReport } from "../coverage.ts";
+import { dataRef } from "../compile/globals.ts";
+import { CoverageRecorder, type CoverageReport, combineObservers } from "../coverage.ts";
 import { RegoError } from "../evaluate/errors.ts";
 import type { Observer } from "../evaluate/frame.ts";
 import { createTracer, type TraceEvent } from "../explain.ts";
-import { type EvaluateOptions, type Policy, policyOf, type PolicyOptions } from "../prepare.ts";
+import { type EvaluateOptions, type Policy, type PolicyOptions, policyOf } from "../prepare.ts";
 import type { Location, Module, Rule } from "../syntax/ast.ts";
 import { termExpr } from "../syntax/ast.ts";
-import { dataRef } from "../compile/globals.ts";
 
 export type TestStatus =
   | { readonly kind: "Passed" }
@@ -89,7 +89,9 @@ function runTest(
     return { ...base, status: { kind: "Skipped" }, durationNs: 0, output: "", trace: [] };
   }
   const tracer = options.trace ? createTracer() : undefined;
-  const observers = [recorder?.observer, tracer?.observer].filter((observer): observer is Observer => observer !== undefined);
+  const observers = [recorder?.observer, tracer?.observer].filter(
+    (observer): observer is Observer => observer !== undefined,
+  );
   const observer = combineObservers(observers);
   const output: string[] = [];
   const ref = dataRef([...module.packagePath, name]);
@@ -112,4 +114,3 @@ function runTest(
   const durationNs = Math.round((options.env.monotonicMs() - startMs) * 1e6);
   return { ...base, status, durationNs, output: output.join(""), trace: tracer?.events ?? [] };
 }
-

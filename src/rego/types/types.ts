@@ -92,7 +92,9 @@ function objectsMayUnify(left: ObjectType, right: ObjectType): boolean {
     });
   // Fields that one side may have beyond those that are known could be the ones that the other side names.
   const isOpen = left.rest !== undefined || right.rest !== undefined;
-  return isOpen ? check(left.rest === undefined ? left : right, left.rest === undefined ? right : left) : check(left, right) && check(right, left);
+  return isOpen
+    ? check(left.rest === undefined ? left : right, left.rest === undefined ? right : left)
+    : check(left, right) && check(right, left);
 }
 
 /** The type of what is found under a key; undefined if nothing can be there. */

@@ -48,9 +48,11 @@ export function toPlain(value: Value): PlainValue {
     }
     return plain;
   }
-  const integer = integerOf(value);
+  // Written with an exponent, nobody expects more digits than a double has.
+  const integer = /[eE]/.test(value.text) ? undefined : integerOf(value);
   if (integer === undefined) return Number(value.text);
-  return integer >= -(2n ** 53n) && integer <= 2n ** 53n ? Number(integer) : integer;
+  const number = Number(integer);
+  return Number.isFinite(number) && BigInt(number) === integer ? number : integer;
 }
 
 /** Compact JSON text with every digit; `escapeHtml` is Go's default, which writes `<`, `>` and `&` as escapes. */

@@ -96,4 +96,3 @@ function asFault<T>(action: () => T): T {
     throw error;
   }
 }
-

@@ -46,7 +46,8 @@ export function lexGraphql(source: string): readonly Token[] {
     else if (first === "#") comments.push(text);
     else if (/[_A-Za-z]/.test(first)) push("Name", text, start);
     else if (/[-\d]/.test(first)) {
-      if (/[.\w]/.test(source[position] ?? "")) return invalid(`Invalid number, unexpected "${source[position]}".`, start);
+      if (/[.\w]/.test(source[position] ?? ""))
+        return invalid(`Invalid number, unexpected "${source[position]}".`, start);
       push(/[.eE]/.test(text) ? "Float" : "Int", text, start);
     } else if (text === '"""') {
       const close = blockEnd(source, position);
@@ -76,7 +77,7 @@ export function describeToken(token: Token): string {
 function unexpected(source: string, position: number): string {
   const char = String.fromCodePoint(source.codePointAt(position) ?? 0);
   if (char === "'") {
-    return 'Unexpected single quote character (\'), did you mean to use a double quote (")?';
+    return "Unexpected single quote character ('), did you mean to use a double quote (\")?";
   }
   return `Cannot parse the unexpected character "${char}".`;
 }
@@ -96,7 +97,9 @@ function dedent(text: string): string {
     const own = /^[ \t]*/.exec(line)?.[0].length ?? 0;
     if (index > 0 && own < line.length) indent = Math.min(indent, own);
   });
-  const cut = lines.map((line, index) => (index === 0 || indent === Number.POSITIVE_INFINITY ? line : line.slice(indent)));
+  const cut = lines.map((line, index) =>
+    index === 0 || indent === Number.POSITIVE_INFINITY ? line : line.slice(indent),
+  );
   while (cut.length > 0 && (cut[0] ?? "").trim() === "") cut.shift();
   while (cut.length > 0 && (cut.at(-1) ?? "").trim() === "") cut.pop();
   return cut.join("\n");
@@ -112,11 +115,11 @@ function readString(source: string, from: number): { readonly value: string | un
       value += char;
       continue;
     }
-    const escape = source[++at] ?? "";
-    if (escape === "u") {
+    const escaped = source[++at] ?? "";
+    if (escaped === "u") {
       value += String.fromCharCode(Number.parseInt(source.slice(at + 1, at + 5), 16));
       at += 4;
-    } else value += { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }[escape] ?? escape;
+    } else value += { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }[escaped] ?? escaped;
   }
   return { value: undefined, end: source.length };
 }

@@ -263,7 +263,15 @@ class GraphqlParser {
     const args = this.#arguments(false);
     const directives = this.#directives(false);
     const selections = this.#is("{") ? this.#selectionSet() : undefined;
-    return { position, Alias: alias, Name: name, Arguments: args, Directives: directives, SelectionSet: selections, ...withComment };
+    return {
+      position,
+      Alias: alias,
+      Name: name,
+      Arguments: args,
+      Directives: directives,
+      SelectionSet: selections,
+      ...withComment,
+    };
   }
 
   #fragment(): FragmentNode {

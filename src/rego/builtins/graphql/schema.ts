@@ -205,10 +205,7 @@ class SchemaBuilder {
       if (fields.length === 0) throw refuse(position, `${kind} ${name}: must define one or more fields.`);
       for (const field of fields) {
         if (this.#types.get(namedType(field.Type))?.Kind !== "INPUT_OBJECT") continue;
-        throw refuse(
-          field.position,
-          `${kind} ${name}: field must be one of SCALAR, OBJECT, INTERFACE, UNION, ENUM.`,
-        );
+        throw refuse(field.position, `${kind} ${name}: field must be one of SCALAR, OBJECT, INTERFACE, UNION, ENUM.`);
       }
     }
     if (kind === "INPUT_OBJECT") {
@@ -348,7 +345,10 @@ class SchemaBuilder {
         const cycle = [...names, definition.Name].indexOf(target.Name);
         const fields = [...path, field];
         if (cycle !== -1) {
-          const shown = fields.slice(cycle).map(({ Name }) => Name).join(".");
+          const shown = fields
+            .slice(cycle)
+            .map(({ Name }) => Name)
+            .join(".");
           throw refuse(
             fields[cycle]?.position,
             `Cannot reference Input Object "${target.Name}" within itself through a series of non-null fields: "${shown}".`,

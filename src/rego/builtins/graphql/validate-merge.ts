@@ -1,5 +1,14 @@
 /** Fields with the same response name must be the same field with the same arguments. */
-import type { ArgumentNode, Definition, FieldDefinition, FragmentNode, Position, SelectionNode, TypeNode, ValueNode } from "./ast.ts";
+import type {
+  ArgumentNode,
+  Definition,
+  FieldDefinition,
+  FragmentNode,
+  Position,
+  SelectionNode,
+  TypeNode,
+  ValueNode,
+} from "./ast.ts";
 import { namedType, type Schema, typeText } from "./schema.ts";
 
 export interface Conflict {
@@ -103,6 +112,8 @@ function argumentsText(args: readonly ArgumentNode[] | undefined): string {
 }
 
 function literal(value: ValueNode): string {
-  const children = (value.Children ?? []).map((child) => `${child.Name}:${child.Value === undefined ? "" : literal(child.Value)}`);
+  const children = (value.Children ?? []).map(
+    (child) => `${child.Name}:${child.Value === undefined ? "" : literal(child.Value)}`,
+  );
   return `${value.Kind} ${value.Raw} [${children.join(",")}]`;
 }

@@ -63,7 +63,9 @@ function inputObjection(
     const objection = child.Value === undefined ? undefined : valueObjection(child.Value, field.Type, schema);
     if (objection !== undefined) return objection;
   }
-  const missing = fields.find((field) => field.Type.NonNull && field.DefaultValue === undefined && !seen.has(field.Name));
+  const missing = fields.find(
+    (field) => field.Type.NonNull && field.DefaultValue === undefined && !seen.has(field.Name),
+  );
   if (missing === undefined) return undefined;
   return {
     message: `Field "${name}.${missing.Name}" of required type "${typeText(missing.Type)}" was not provided.`,

@@ -56,7 +56,8 @@ class QueryValidator {
   #checkNames(): void {
     if (this.#operations.length > 1) {
       const anonymous = this.#operations.find((operation) => operation.Name === "");
-      if (anonymous !== undefined) throw fault("This anonymous operation must be the only defined operation.", anonymous.position);
+      if (anonymous !== undefined)
+        throw fault("This anonymous operation must be the only defined operation.", anonymous.position);
     }
     unique(
       this.#operations.filter(({ Name }) => Name !== ""),
@@ -66,9 +67,11 @@ class QueryValidator {
   }
 
   #operation(operation: OperationNode): void {
-    const root = { query: this.#schema.query, mutation: this.#schema.mutation, subscription: this.#schema.subscription }[
-      operation.Operation
-    ];
+    const root = {
+      query: this.#schema.query,
+      mutation: this.#schema.mutation,
+      subscription: this.#schema.subscription,
+    }[operation.Operation];
     if (root === undefined) {
       throw fault(`Schema does not support operation type "${operation.Operation}"`, operation.position);
     }
@@ -174,7 +177,12 @@ class QueryValidator {
     this.#selections(field.SelectionSet, type, scope, path);
   }
 
-  #inlineFragment(selection: SelectionNode, parent: Definition, scope: Scope | undefined, path: ReadonlySet<string>): void {
+  #inlineFragment(
+    selection: SelectionNode,
+    parent: Definition,
+    scope: Scope | undefined,
+    path: ReadonlySet<string>,
+  ): void {
     const condition = selection.TypeCondition ?? "";
     const type = condition === "" ? parent : this.#composite(condition, selection.position, "Fragment");
     this.#directives(selection.Directives, "INLINE_FRAGMENT", scope);
