@@ -1,0 +1,181 @@
+import type { PaperMCServer } from "../../api/papermc-server.ts";
+import type { Limit, Problem, Relation, Variable } from "../../solver/problem.ts";
+import { type Compatibility, createCompatibility, fits } from "./compatibility.ts";
+import { dependencyRelations } from "./dependencies.ts";
+import { type Fleet, type Member, type Project, serversOf } from "./fleet.ts";
+import { installedOn, type PluginChoices, pluginChoices } from "./plugin-choices.ts";
+import { type ServerChoices, serverChoices } from "./server-choices.ts";
+import { formatSource } from "./sources.ts";
+
+/** A fleet as a problem for the solver, with all that is needed to read the answer. */
+export interface FleetProblem {
+  readonly problem: Problem;
+  readonly fleet: Fleet;
+  readonly servers: ReadonlyMap<string, ServerChoices>;
+  readonly projects: ReadonlyMap<string, PluginChoices>;
+  /** By server: the plugins whose versions nobody has been asked for yet. It does not move before they are known. */
+  readonly waiting: ReadonlyMap<string, readonly string[]>;
+  readonly compatibility: Compatibility;
+}
+
+type Candidates<C> = Extract<C, { readonly kind: "Candidates" }>;
+
+/**
+ * Servers by name as new as possible, then plugins by name. First of all every plugin gets a version that fits all of its
+ * servers if there is one; without one, what is installed stays, and its servers go no further than that supports.
+ */
+export function fleetProblem(fleet: Fleet): FleetProblem {
+  const compatibility = createCompatibility();
+  const servers = new Map(fleet.servers.map((server) => [server.metadata.name, serverChoices(server, fleet.now)]));
+  const projects = new Map(fleet.projects.map((project) => [project.variable, pluginChoices(project, fleet.now)]));
+  const waiting = waitingServers(fleet, projects);
+  const variables: Variable[] = [];
+  const limits: Limit[] = [];
+  const relations: Relation[] = [];
+  const wishes: Limit[] = [];
+
+  for (const [name, choices] of servers) {
+    if (choices.kind !== "Candidates") continue;
+    const variable = `server/${name}`;
+    variables.push({ name: variable, size: choices.candidates.length });
+    for (const { reason, allowed } of choices.limits)
+      limits.push({ source: formatSource({ kind: `Server${reason}`, server: name }), variable, allowed });
+  }
+  for (const project of fleet.projects) {
+    const choices = projects.get(project.variable);
+    if (choices?.kind !== "Candidates" || serversOf(project).length === 0) continue;
+    const { variable, members } = project;
+    const size = choices.candidates.length + 1;
+    variables.push({ name: variable, size });
+    for (const { reason, plugin, allowed } of choices.limits)
+      limits.push({ source: formatSource({ kind: `Plugin${reason}`, plugin }), variable, allowed });
+    wishes.push({
+      source: formatSource({ kind: "Support", plugin: members[0]?.plugin.metadata.name ?? "" }),
+      variable,
+      allowed: Array.from({ length: size - 1 }, (_, index) => index + 1),
+    });
+    const rows = supportRows(choices, compatibility);
+    for (const member of members) {
+      for (const server of member.servers) {
+        const serverSide = servers.get(server.metadata.name);
+        if (serverSide?.kind !== "Candidates") continue;
+        if (server.spec.updateStrategy === "latest")
+          limits.push(aheadLimit(member, server, serverSide, rows(member, serverSide), variable));
+        else
+          relations.push(
+            supportRelation(member, server, serverSide, rows(member, serverSide), choices, variable, compatibility),
+          );
+      }
+    }
+    relations.push(...dependencyRelations(project, choices, fleet, projects));
+  }
+  for (const [name, plugins] of waiting) {
+    const choices = servers.get(name);
+    if (choices?.kind !== "Candidates" || choices.current === undefined) continue;
+    for (const plugin of plugins)
+      limits.push({
+        source: formatSource({ kind: "Support", plugin }),
+        variable: `server/${name}`,
+        allowed: [choices.current],
+      });
+  }
+  return {
+    problem: { variables, limits, relations, wishes, order: variables.map(({ name }) => name) },
+    fleet,
+    servers,
+    projects,
+    waiting,
+    compatibility,
+  };
+}
+
+/** Only servers that follow their plugins wait for them. */
+function waitingServers(
+  fleet: Fleet,
+  projects: ReadonlyMap<string, PluginChoices>,
+): ReadonlyMap<string, readonly string[]> {
+  const waiting = new Map<string, string[]>();
+  for (const { variable, members } of fleet.projects) {
+    if (projects.get(variable)?.kind !== "Pending") continue;
+    for (const { plugin, servers } of members)
+      for (const { metadata, spec } of servers)
+        if (spec.updateStrategy === "auto")
+          waiting.set(metadata.name, [...(waiting.get(metadata.name) ?? []), plugin.metadata.name]);
+  }
+  return waiting;
+}
+
+/** For each candidate of the plugin the candidates of a server that it supports; servers mostly share one list. */
+type Rows = (member: Member, server: Candidates<ServerChoices>) => readonly (readonly number[])[];
+
+function supportRows({ candidates }: Candidates<PluginChoices>, compatibility: Compatibility): Rows {
+  const known = new Map<string, readonly (readonly number[])[]>();
+  return ({ plugin }, server) => {
+    const key = `${plugin.spec.compatibilityOverride ? plugin.metadata.name : ""}\n${listKey(server)}`;
+    const found =
+      known.get(key) ??
+      candidates.map((available) =>
+        server.candidates.flatMap(({ version }, index) =>
+          fits(compatibility.fitOf(plugin, available, version)) ? [index] : [],
+        ),
+      );
+    known.set(key, found);
+    return found;
+  };
+}
+
+const listKeys = new WeakMap<object, string>();
+function listKey(server: Candidates<ServerChoices>): string {
+  const key = listKeys.get(server) ?? server.candidates.map(({ version, build }) => `${version.text}-${build}`).join();
+  listKeys.set(server, key);
+  return key;
+}
+
+function supportRelation(
+  { plugin, ...member }: Member,
+  server: PaperMCServer,
+  choices: Candidates<ServerChoices>,
+  rows: readonly (readonly number[])[],
+  { candidates }: Candidates<PluginChoices>,
+  variable: string,
+  compatibility: Compatibility,
+): Relation {
+  const installed = installedOn({ plugin, ...member }, server.metadata.name);
+  const kept = candidates.findIndex(({ version }) => version === installed);
+  const installedFits =
+    kept < 0
+      ? []
+      : choices.candidates.flatMap(({ version }, index) => {
+          const available = candidates[kept];
+          return available && fits(compatibility.fitOf(plugin, available, version)) ? [index] : [];
+        });
+  // Without a current version the server has to begin somewhere, even if a plugin cannot be part of it.
+  const without =
+    choices.current === undefined
+      ? choices.candidates.map((_, index) => index)
+      : [...new Set([choices.current, ...installedFits])].sort((a, b) => a - b);
+  return {
+    source: formatSource({ kind: "Support", plugin: plugin.metadata.name }),
+    left: variable,
+    right: `server/${server.metadata.name}`,
+    allowed: [without, ...rows],
+  };
+}
+
+/** A server on `latest` asks no plugin, so its version is settled before, and the plugin has to fit that one. */
+function aheadLimit(
+  { plugin }: Member,
+  server: PaperMCServer,
+  { ceiling }: Candidates<ServerChoices>,
+  rows: readonly (readonly number[])[],
+  variable: string,
+): Limit {
+  return {
+    source: formatSource({ kind: "Ahead", plugin: plugin.metadata.name, server: server.metadata.name }),
+    variable,
+    allowed: [0, ...rows.flatMap((row, index) => (row.includes(ceiling) ? [index + 1] : []))],
+  };
+}
+
+export const projectOfPlugin = (fleet: Fleet, plugin: string): Project | undefined =>
+  fleet.projects.find(({ members }) => members.some((member) => member.plugin.metadata.name === plugin));

@@ -1,0 +1,87 @@
+import type { PaperMCServer } from "../../api/papermc-server.ts";
+import type { Plugin } from "../../api/plugin.ts";
+import { labelSelectorRequirements, matchesLabels } from "../../kube/label-selector.ts";
+
+/** The servers and plugins of one namespace, and who belongs to whom. */
+export interface Fleet {
+  readonly servers: readonly PaperMCServer[];
+  /** Plugins of one project are one choice: a server cannot load two versions of it. */
+  readonly projects: readonly Project[];
+  readonly now: Date;
+}
+
+export interface Project {
+  /** After its first member by name: `plugin/essentialsx`. */
+  readonly variable: string;
+  readonly members: readonly Member[];
+}
+
+export interface Member {
+  readonly plugin: Plugin;
+  readonly servers: readonly PaperMCServer[];
+  /** What is wrong with its selector; it matches nothing then, and nobody else is disturbed. */
+  readonly selectorProblem?: string;
+}
+
+/** What is being deleted is not part of it any more. */
+export function linkFleet(servers: readonly PaperMCServer[], plugins: readonly Plugin[], now: Date): Fleet {
+  const present = byName(servers.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
+  const projects = new Map<string, Member[]>();
+  for (const plugin of byName(plugins)) {
+    if (plugin.metadata.deletionTimestamp !== undefined) continue;
+    const id = projectId(plugin);
+    const members = projects.get(id) ?? [];
+    projects.set(id, members);
+    members.push(memberOf(plugin, present));
+  }
+  return {
+    servers: present,
+    projects: [...projects.values()].map((members) => ({
+      variable: `plugin/${members[0]?.plugin.metadata.name ?? ""}`,
+      members,
+    })),
+    now,
+  };
+}
+
+/** Selectors reach only their own namespace, so fleets never span two. */
+export function namespacesOf(objects: readonly (PaperMCServer | Plugin)[]): readonly string[] {
+  return [...new Set(objects.map(({ metadata }) => metadata.namespace ?? ""))].sort();
+}
+
+export const serversOf = ({ members }: Project): readonly PaperMCServer[] =>
+  byName([...new Set(members.flatMap(({ servers }) => servers))]);
+
+export const followsNewest = ({ spec }: Plugin | PaperMCServer): boolean =>
+  spec.updateStrategy === "latest" || spec.updateStrategy === "auto";
+
+/** Two Plugins are of one project when they come from the same place. */
+export function projectId({ spec: { source } }: Plugin): string {
+  if (source.type === "url") return `url ${source.url ?? ""}`;
+  return `${source.type} ${slugOf(source.project ?? "")}`;
+}
+
+/** `EssentialsX/Essentials` and `essentials` are the same project. */
+export const slugOf = (project: string): string =>
+  project
+    .slice(project.lastIndexOf("/") + 1)
+    .trim()
+    .toLowerCase();
+
+/** Whether a dependency of a plugin is the project of another: by slug, since dependencies name no repository. */
+export const isProject = (wanted: string, { members }: Project): boolean =>
+  members.some(
+    ({ plugin: { metadata, spec } }) =>
+      slugOf(wanted) === slugOf(spec.source.project ?? "") || slugOf(wanted) === metadata.name.toLowerCase(),
+  );
+
+function memberOf(plugin: Plugin, servers: readonly PaperMCServer[]): Member {
+  const selector = labelSelectorRequirements(plugin.spec.instanceSelector);
+  if (!selector.ok) return { plugin, servers: [], selectorProblem: selector.message };
+  return { plugin, servers: servers.filter(({ metadata }) => matchesLabels(selector.value, metadata.labels)) };
+}
+
+export const byName = <T extends { readonly metadata: { readonly name: string } }>(
+  objects: readonly T[],
+): readonly T[] =>
+  [...objects].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : 0));

@@ -1,0 +1,156 @@
+import type { Env } from "../../env/env.ts";
+import type { Assignment } from "../../solver/problem.ts";
+import { solve } from "../../solver/solve.ts";
+import type { AvailableVersion, Fit } from "./compatibility.ts";
+import { dependencyCycle, missingDependencies } from "./dependencies.ts";
+import { type Fleet, type Member, type Project, serversOf } from "./fleet.ts";
+import { type FleetProblem, fleetProblem } from "./fleet-problem.ts";
+import { installedOn, type Pin } from "./plugin-choices.ts";
+import { currentOf, type ServerCandidate } from "./server-choices.ts";
+
+/** What was chosen for a fleet. `proven` is false when the time ran out before nothing better could exist. */
+export interface FleetAnswer {
+  readonly proven: boolean;
+  readonly servers: ReadonlyMap<string, ServerAnswer>;
+  /** By the name of the Plugin; those of one project share their version. */
+  readonly plugins: ReadonlyMap<string, PluginAnswer>;
+  readonly model: FleetProblem;
+  readonly assignment: Assignment;
+}
+
+export interface ServerAnswer {
+  readonly name: string;
+  readonly current?: ServerCandidate;
+  /** Undefined when nothing can be chosen; `message` says why. */
+  readonly chosen?: ServerCandidate;
+  /** The newest that the server's own settings allow. */
+  readonly newest?: ServerCandidate;
+  readonly message?: string;
+  /** Plugins that are waited for. */
+  readonly waitsFor: readonly string[];
+}
+
+export interface PluginAnswer {
+  readonly name: string;
+  readonly member: Member;
+  readonly project: Project;
+  readonly state: PluginState;
+  readonly installed?: string;
+  readonly chosen?: AvailableVersion;
+  readonly newest?: AvailableVersion;
+  readonly pin?: Pin;
+  readonly matches: readonly Match[];
+  readonly missing: ReturnType<typeof missingDependencies>;
+  readonly cycle?: readonly string[];
+}
+
+export type PluginState = "Chosen" | "NothingFits" | "Pending" | "Unknown" | "NoServers";
+
+/** One server that a plugin is on. */
+export interface Match {
+  readonly server: string;
+  /** Of the version that the plugin has or will have there, against the version that was chosen for the server. */
+  readonly fit: Fit;
+  readonly version?: string;
+}
+
+export interface SolveFleetOptions {
+  readonly env: Env;
+  readonly timeLimitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Undefined when not even one consistent answer was found in time. */
+export async function solveFleet(fleet: Fleet, options: SolveFleetOptions): Promise<FleetAnswer | undefined> {
+  const model = fleetProblem(fleet);
+  const solution = await solve(model.problem, options);
+  switch (solution.kind) {
+    case "OutOfTime":
+      return undefined;
+    case "Impossible":
+      // Keeping everything as it is is always an answer, so this would be a mistake in the model.
+      throw new Error(`the fleet's problem has no answer: ${solution.conflict.join(", ")}`);
+    case "Solved":
+      return readAnswer(model, solution.assignment, solution.proven);
+  }
+}
+
+function readAnswer(model: FleetProblem, assignment: Assignment, proven: boolean): FleetAnswer {
+  const { fleet } = model;
+  const servers = new Map<string, ServerAnswer>();
+  for (const server of fleet.servers) {
+    const { name } = server.metadata;
+    const choices = model.servers.get(name);
+    const current = currentOf(server);
+    const waitsFor = model.waiting.get(name) ?? [];
+    const common = { name, waitsFor, ...(current && { current }) };
+    if (choices?.kind !== "Candidates") {
+      servers.set(name, { ...common, message: choices?.message ?? "", ...(current && { chosen: current }) });
+      continue;
+    }
+    const value = assignment.get(`server/${name}`);
+    const chosen = value === undefined ? undefined : choices.candidates[value];
+    const newest = choices.candidates[choices.ceiling];
+    // A first start that does not wait could begin with a version that a plugin cannot follow, and never go back.
+    const isTooEarly = waitsFor.length > 0 && !current;
+    servers.set(name, {
+      ...common,
+      ...(chosen && !isTooEarly && { chosen }),
+      ...(newest && { newest }),
+      ...(isTooEarly && { message: `Waits for the versions of ${waitsFor.join(", ")}` }),
+    });
+  }
+  const chosenOf = (project: Project): AvailableVersion | undefined => {
+    const choices = model.projects.get(project.variable);
+    const value = assignment.get(project.variable) ?? 0;
+    return choices?.kind === "Candidates" && value > 0 ? choices.candidates[value - 1] : undefined;
+  };
+  const plugins = new Map<string, PluginAnswer>();
+  for (const project of fleet.projects)
+    for (const member of project.members)
+      plugins.set(member.plugin.metadata.name, pluginAnswer(project, member, model, chosenOf, servers));
+  return { proven, servers, plugins, model, assignment };
+}
+
+function pluginAnswer(
+  project: Project,
+  member: Member,
+  { projects, fleet, compatibility }: FleetProblem,
+  chosenOf: (project: Project) => AvailableVersion | undefined,
+  servers: ReadonlyMap<string, ServerAnswer>,
+): PluginAnswer {
+  const choices = projects.get(project.variable);
+  const candidates = choices?.kind === "Candidates" ? choices.candidates : [];
+  const chosen = chosenOf(project);
+  const cycle = chosen && dependencyCycle(project, chosenOf, fleet);
+  const newest = candidates.at(-1);
+  const matches = member.servers.map(({ metadata }): Match => {
+    const installed = candidates.find(({ version }) => version === installedOn(member, metadata.name));
+    const available = chosen ?? installed;
+    const server = servers.get(metadata.name)?.chosen;
+    return {
+      server: metadata.name,
+      ...(available && { version: available.version }),
+      fit: available && server ? compatibility.fitOf(member.plugin, available, server.version) : "Unsupported",
+    };
+  });
+  return {
+    name: member.plugin.metadata.name,
+    member,
+    project,
+    state: stateOf(),
+    matches,
+    missing: chosen ? missingDependencies(project, chosen, fleet) : [],
+    ...(choices?.kind === "Candidates" && choices.installed !== undefined && { installed: choices.installed }),
+    ...(choices?.kind === "Candidates" && choices.pin && { pin: choices.pin }),
+    ...(chosen && { chosen }),
+    ...(newest && { newest }),
+    ...(cycle && { cycle }),
+  };
+
+  function stateOf(): PluginState {
+    if (serversOf(project).length === 0) return "NoServers";
+    if (choices === undefined || choices.kind !== "Candidates") return choices?.kind ?? "Unknown";
+    return chosen ? "Chosen" : "NothingFits";
+  }
+}
