@@ -29,10 +29,13 @@ export function parseCidr(text: string, options: IpOptions = {}): IpNetwork | un
   if (slash < 0) return undefined;
   const address = parseIp(text.slice(0, slash), options);
   const digits = text.slice(slash + 1);
-  if (address === undefined || address.zone !== undefined || !/^(?:0|[1-9]\d{0,2})$/.test(digits)) return undefined;
+  if (address === undefined || address.zone !== undefined || !isPrefixLength(digits, options)) return undefined;
   const prefixLength = Number(digits);
   return prefixLength <= widthOf(address) ? { address, prefixLength } : undefined;
 }
+
+const isPrefixLength = (digits: string, options: IpOptions): boolean =>
+  options.leadingZeros ? /^\d{1,3}$/.test(digits) : /^(?:0|[1-9]\d{0,2})$/.test(digits);
 
 /** The address in canonical form: lower case, the longest run of zero groups shortened (RFC 5952). */
 export function formatIp(address: IpAddress): string {

@@ -15,6 +15,13 @@ export interface Overload {
   readonly cost?: (args: readonly CelValue[]) => number;
   /** The part of the cost that only the result tells. */
   readonly resultCost?: (args: readonly CelValue[], result: CelValue) => number;
+  /**
+   * How much a call really has to look at, where that is more than its texts; costs follow the real server and do not
+   * always tell.
+   */
+  readonly work?: (args: readonly CelValue[]) => number;
+  /** The result shares what it is made from, so that it costs nothing to write it down. */
+  readonly isGrowing?: boolean;
   /** The cost of a call before anything is known but sizes. */
   readonly estimate?: (sizes: CallSizes) => CallEstimate | undefined;
 }
@@ -40,7 +47,7 @@ export function mergeLibraries(...parts: readonly (readonly FunctionDeclaration[
 export const declare = (name: string, ...overloads: readonly Overload[]): FunctionDeclaration => ({ name, overloads });
 
 type Call = NonNullable<Overload["call"]>;
-type Costs = Pick<Overload, "cost" | "resultCost" | "estimate">;
+type Costs = Pick<Overload, "cost" | "resultCost" | "estimate" | "work" | "isGrowing">;
 
 /** A function that is called by its name: `size(x)`. */
 export const fn = (

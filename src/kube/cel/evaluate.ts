@@ -22,6 +22,7 @@ import {
   TypeValue,
   Uint,
 } from "./value.ts";
+import { maxWork, resultWork, textWork } from "./work.ts";
 
 /** One evaluation: the values of variables, and what it has cost so far. */
 export class Run {
@@ -29,10 +30,17 @@ export class Run {
   readonly locals: CelValue[] = [];
   readonly variable: (name: string) => CelValue | undefined;
   readonly #limit: number;
+  #work = 0;
 
   constructor(variable: (name: string) => CelValue | undefined, limit: number) {
     this.variable = variable;
     this.#limit = limit;
+  }
+
+  /** Counts what is really done; ends the evaluation like a cost that is too high. */
+  toil(work: number): void {
+    this.#work += work;
+    if (this.#work > maxWork) throw new CostExceeded();
   }
 
   /** Every step pays before it works, so that no expression runs longer than its budget. */
@@ -285,7 +293,9 @@ class Compiler {
         return isOperator(reference.name) ? noSuchOverload : new CelError(`no such overload: ${reference.name}`);
       }
       run.spend(isFree ? 0 : overload.cost ? overload.cost(values) : 1);
+      run.toil(overload.work ? overload.work(values) : textWork(values));
       const result = overload.call(...values);
+      if (!overload.isGrowing) run.toil(resultWork(result));
       if (overload.resultCost) run.spend(overload.resultCost(values, result));
       return result;
     };

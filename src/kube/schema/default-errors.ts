@@ -1,8 +1,11 @@
 import { deepEqual } from "../equality.ts";
 import { type FieldError, invalid } from "../field-error.ts";
-import { compileSchema } from "./compile.ts";
+import { compileChecks } from "./check.ts";
+import { compileEmbedded } from "./embedded-resource.ts";
 import { compilePrune } from "./prune.ts";
+import { compileRules } from "./rules.ts";
 import type { Schema } from "./schema.ts";
+import { Walk } from "./walk.ts";
 
 /** A default must itself be what the schema asks for; the errors of every default in a schema. */
 export function defaultErrors(schema: Schema, path: string): readonly FieldError[] {
@@ -16,18 +19,23 @@ export function defaultErrors(schema: Schema, path: string): readonly FieldError
 }
 
 function ownErrors(schema: Schema, path: string): readonly FieldError[] {
-  const value = schema.default;
-  const { default: _default, ...plain } = schema;
-  const errors: FieldError[] = [];
+  const { default: value, ...plain } = schema;
   const pruned = compilePrune({})(plain)(value).value;
-  if (!deepEqual(pruned, value)) errors.push(invalid(path, value, "must not have unknown fields"));
-  const found = compileSchema({ type: "object", properties: { x: plain } }).validate({ x: value });
-  for (const error of found) {
-    // As on the real server, an item of a default is named with a dot before its bracket.
-    const below = error.field.replace(/^x/, "").replace(/^\[/, ".[");
-    // Messages name fields as if the default were the whole object.
-    const detail = error.detail.replace(/^x\b(.*? in body)/, (_whole, rest: string) => rest.replace(/^\./, ""));
-    errors.push({ ...error, field: error.field === "<nil>" ? path : `${path}${below}`, detail });
-  }
-  return errors;
+  const unknown = deepEqual(pruned, value) ? [] : [invalid(path, value, "must not have unknown fields")];
+  return [...unknown, ...firstFailure(value, plain, path)];
+}
+
+/** Each check is only made when the ones before it pass. */
+function firstFailure(value: unknown, schema: Schema, path: string): readonly FieldError[] {
+  const embedded = compileEmbedded({})(schema)(value, path);
+  if (embedded.length > 0) return embedded;
+  const walk = new Walk(path);
+  compileChecks({})(schema)(value, walk, undefined);
+  if (walk.result().length > 0) return walk.result();
+  // Rules need a place to stand, so the default is looked at as a field of an object.
+  const rules = compileRules({ type: "object", properties: { x: schema } }, {});
+  return (rules?.validate({ x: value }, undefined, undefined) ?? []).map((error) => ({
+    ...error,
+    field: error.field.replace(/^x/, path),
+  }));
 }

@@ -26,7 +26,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["isbn10", isIsbn10],
   ["isbn13", isIsbn13],
   ["creditcard", isCreditCard],
-  ["ssn", matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/)],
+  ["ssn", (text) => text.length === 11 && /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text)],
   ["hexcolor", matches(/^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/)],
   ["rgbcolor", isRgbColor],
   ["byte", (text) => text !== "" && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)],
@@ -57,11 +57,12 @@ function isHostname(text: string): boolean {
 
 const utf8Fits = (label: string): boolean => Buffer.byteLength(label, "utf8") <= 63;
 
-/** EUI-48, EUI-64 and 20-byte InfiniBand addresses, in pairs or in groups of four. */
+/** EUI-48, EUI-64 and 20-byte InfiniBand addresses, in pairs, in groups of four or in one piece. */
 function isMac(text: string): boolean {
   const pairs = /^[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1)*[0-9a-fA-F]{2}$/.test(text) ? text.split(/[:-]/).length : 0;
   const quads = /^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+$/.test(text) ? text.split(".").length * 2 : 0;
-  return [6, 8, 20].includes(pairs || quads);
+  const plain = /^(?:[0-9a-fA-F]{2})+$/.test(text) ? text.length / 2 : 0;
+  return [6, 8, 20].includes(pairs || quads || plain);
 }
 
 function isIsbn10(text: string): boolean {

@@ -11,7 +11,7 @@ import {
   timestampType,
   uintType,
 } from "../type.ts";
-import { CelError, type CelList, type CelValue, Duration, sizeOf, Timestamp, Uint } from "../value.ts";
+import { ArrayList, CelError, type CelList, type CelValue, Duration, sizeOf, Timestamp, Uint } from "../value.ts";
 import { checkedText, maxTimestamp, minTimestamp } from "./limits.ts";
 
 const listOfA = listType(paramType("A"));
@@ -43,6 +43,9 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     }),
     fn("add_list", [listOfA, listOfA], listOfA, (a, b) => (a as CelList).concat(b as CelList), {
       estimate: joinedEstimate(0),
+      isGrowing: true,
+      // A list in memory grows in place; any other is copied.
+      work: ([left, right]) => (left instanceof ArrayList ? 0 : (left as CelList).length) + (right as CelList).length,
     }),
     fn("add_timestamp_duration", [timestampType, durationType], timestampType, (t, d) => shifted(t, d, 1n)),
     fn("add_duration_timestamp", [durationType, timestampType], timestampType, (d, t) => shifted(t, d, 1n)),

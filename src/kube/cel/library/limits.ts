@@ -3,6 +3,9 @@ import { CelError, type CelValue } from "../value.ts";
 /** No rule needs longer texts, and none may fill the memory of a server. */
 export const maxTextLength = 16 * 1024 * 1024;
 
+/** Nor longer lists than this. */
+export const maxListLength = 1_000_000;
+
 export const checkedText = (text: string): CelValue =>
   text.length > maxTextLength ? new CelError("the text becomes too long") : text;
 

@@ -12,12 +12,14 @@ import {
 import type { Overload } from "../declaration.ts";
 import type { CelType } from "../type.ts";
 import { CelList, CelMap, type CelValue, sizeOf } from "../value.ts";
+import { deepWork } from "../work.ts";
 
 /** What the functions on lists cost, before and while they run. */
-type Costs = Pick<Overload, "cost" | "resultCost" | "estimate">;
+type Costs = Pick<Overload, "cost" | "resultCost" | "estimate" | "work">;
 
 /** One visit to every item, and to every character of every text. */
 export const traverses: Costs = {
+  work: ([list = null]) => deepWork(list),
   cost: ([list = null]) => traversal(list),
   estimate: ({ target }) => {
     if (target === undefined) return undefined;

@@ -26,7 +26,9 @@ import {
   sizeOf,
   Uint,
 } from "../value.ts";
+import { deepWork } from "../work.ts";
 import { duration, int64 } from "./arithmetic.ts";
+import { maxListLength } from "./limits.ts";
 import {
   allocated,
   allocates,
@@ -106,6 +108,7 @@ export const listsLibrary: readonly FunctionDeclaration[] = [
     "distinct",
     method("list_distinct", [listOfT], listOfT, distinct, {
       cost: ([list]) => comparesAll(list),
+      work: ([list = null]) => deepWork(list),
       estimate: ({ target }) => target && listEstimate(2, multiply(target.size, target.size)),
     }),
   ),
@@ -214,13 +217,14 @@ function flatten(list: CelValue, depth: CelValue): CelValue {
   if ((depth as bigint) < 0n) return new CelError("level must be non-negative");
   const flat: CelValue[] = [];
   const visit = (items: CelList, left: bigint): void => {
-    for (const item of items) {
+    for (let index = 0; index < items.length && flat.length <= maxListLength; index += 1) {
+      const item = items.at(index);
       if (item instanceof CelList && left > 0n) visit(item, left - 1n);
       else flat.push(item);
     }
   };
   visit(list as CelList, depth as bigint);
-  return new ArrayList(flat);
+  return flat.length > maxListLength ? new CelError("the list becomes too long") : new ArrayList(flat);
 }
 
 /** Scalars are told apart by a table; only lists and objects are compared one by one. */

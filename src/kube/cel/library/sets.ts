@@ -2,6 +2,7 @@ import { add, fixed, multiply, times } from "../cost.ts";
 import { declare, type FunctionDeclaration, fn } from "../declaration.ts";
 import { boolType, listType, paramType } from "../type.ts";
 import { type CelList, type CelValue, sizeOf } from "../value.ts";
+import { deepWork } from "../work.ts";
 import { contains } from "./standard.ts";
 
 const listOfT = listType(paramType("T"));
@@ -23,6 +24,7 @@ function setFunction(
     `sets.${name}`,
     fn(`list_sets_${name}_list`, [listOfT, listOfT], boolType, call, {
       cost: ([left = null, right = null]) => 1 + sizeOf(left) * sizeOf(right) * directions,
+      work: ([left = null, right = null]) => deepWork(left) * Math.max(1, sizeOf(right)),
       estimate: ({ args: [left, right] }) =>
         left && right && { cost: add(times(multiply(left.size, right.size), directions), fixed(1)) },
     }),

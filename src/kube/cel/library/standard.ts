@@ -23,6 +23,7 @@ import {
   noSuchOverload,
   sizeOf,
 } from "../value.ts";
+import { deepWork } from "../work.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { conversions } from "./conversions.ts";
 import { findPattern } from "./regex.ts";
@@ -58,6 +59,7 @@ export const standardLibrary: readonly FunctionDeclaration[] = [
     "@in",
     fn("in_list", [A, listOfA], boolType, (item, list) => contains(list, item), {
       cost: (args) => sizeOf(args[1] ?? null),
+      work: ([, list = null]) => deepWork(list),
       estimate: ({ args }) => args[1] && { cost: args[1].size },
     }),
     fn("in_map", [A, mapOfAB], boolType, (key, map) => {

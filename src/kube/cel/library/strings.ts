@@ -109,10 +109,12 @@ export const stringsLibrary: readonly FunctionDeclaration[] = [
 const outOfRange = (index: CelValue): CelError => new CelError(`index out of range: ${index as bigint}`);
 
 function charAt(text: CelValue, index: CelValue): CelValue {
-  const characters = [...(text as string)];
+  const characters = text as string;
   const position = Number(index as bigint);
-  if (position < 0 || position > characters.length) return outOfRange(index);
-  return characters[position] ?? "";
+  // No text has more characters than UTF-16 units, so most indexes need no counting.
+  if (position < 0 || position > characters.length || position > characterCount(characters)) return outOfRange(index);
+  const code = characters.codePointAt(unitIndex(characters, position));
+  return code === undefined ? "" : String.fromCodePoint(code);
 }
 
 function substring(text: CelValue, start: CelValue, end?: CelValue): CelValue {

@@ -2,9 +2,10 @@ import { type CallSizes, multiply, patternFactor, type Range, textFactor, times 
 import type { Overload } from "../declaration.ts";
 import { isExactType } from "../type.ts";
 import { type CelValue, Opaque, sizeOf } from "../value.ts";
+import { deepWork } from "../work.ts";
 
 /** What it costs to read texts, in the three forms that functions need. */
-type Costs = Pick<Overload, "cost" | "estimate">;
+type Costs = Pick<Overload, "cost" | "estimate" | "work">;
 
 const one: Range = { min: 1, max: 1 };
 const comparedCost = (left: CelValue, right: CelValue): number =>
@@ -13,6 +14,7 @@ const reading = (value: CelValue | undefined, factor = textFactor): number => Ma
 
 /** Comparing stops at the end of the shorter one. */
 export const comparedTexts: Costs = {
+  work: ([left = null]) => deepWork(left),
   cost: ([left = null, right = null]) => comparedCost(left, right),
   estimate: ({ args: [left, right] }) => {
     const max = Math.min(left?.size.max ?? 0, right?.size.max ?? 0);
@@ -22,6 +24,8 @@ export const comparedTexts: Costs = {
 
 /** Values of library types are compared at a glance, except for formats and URLs, which are texts inside. */
 export const equality: Costs = {
+  // Whether two values are equal may only show at the very end of the deepest list.
+  work: ([left = null]) => deepWork(left),
   cost: ([left = null, right = null]) => (left instanceof Opaque ? 1 : comparedCost(left, right)),
   estimate: (sizes) => {
     const [left, right] = sizes.args;
