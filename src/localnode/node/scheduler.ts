@@ -1,0 +1,164 @@
+import { Node } from "../../api/builtin/cluster.ts";
+import { Pod } from "../../api/builtin/pod.ts";
+import { isConflict, isNotFound } from "../../client/api-error.ts";
+import type { Client } from "../../client/client.ts";
+import { findCondition, isConditionTrue } from "../../kube/condition.ts";
+import type { ObjectKey } from "../../kube/object.ts";
+import { formatTime } from "../../kube/time.ts";
+import { type Controller, defineReconciler, type ReconcileContext, watch } from "../../runtime/controller.ts";
+import { allow, type Permission } from "../../runtime/permission.ts";
+import type { Read } from "../../runtime/read.ts";
+import { done, type Result } from "../../runtime/result.ts";
+import { writeStatus } from "../../runtime/status-write.ts";
+import { scheduler } from "../identity.ts";
+import { byNode, podNodeIndex } from "../pod/pod-index.ts";
+import { isPodFinished } from "../workloads/pod-facts.ts";
+
+/** Gives pods to a node that will have them; with one node the only question is whether it does. */
+export function schedulerController(client: () => Client, maxPods: number): Controller {
+  return defineReconciler({
+    name: "default-scheduler",
+    reconciles: Pod,
+    predicates: [({ object }) => isUnscheduled(object)],
+    watches: [
+      watch(Node, {
+        map: (_node, read) => waiting(read),
+      }),
+      // A pod that ends makes room for one that waits.
+      watch(Pod, {
+        predicates: [
+          ({ kind, object }) => object.spec.nodeName !== undefined && (kind === "Deleted" || isPodFinished(object)),
+        ],
+        map: (_pod, read) => waiting(read),
+      }),
+    ],
+    indexes: [byNode],
+    fieldManager: scheduler,
+    permissions: [allow(Pod, ["patch"], "status"), bindingPermission],
+    async reconcile(key, context) {
+      const pod = context.read.get(Pod, key);
+      if (pod === undefined || !isUnscheduled(pod)) return done;
+      const nodes = context.read.list(Node);
+      const objections = nodes.map((node) => objectionOf(pod, node, context, maxPods));
+      const node = nodes[objections.indexOf(undefined)];
+      if (node === undefined) return reportUnschedulable(pod, objections, context);
+      await bind(client(), pod, node, context);
+      return done;
+    },
+  });
+}
+
+const waiting = (read: Read): readonly ObjectKey[] =>
+  read
+    .byIndex(Pod, podNodeIndex, "")
+    .filter(isUnscheduled)
+    .map(({ metadata }) => keyOf(metadata));
+
+const bindingPermission: Permission = { group: "", resource: "pods/binding", verbs: ["create"] };
+
+const isUnscheduled = (pod: Pod): boolean => {
+  const {
+    nodeName,
+    schedulerName = "default-scheduler",
+    schedulingGates = [],
+  } = pod.spec as Pod["spec"] & {
+    readonly schedulerName?: string;
+    readonly schedulingGates?: readonly unknown[];
+  };
+  return (
+    !nodeName &&
+    schedulerName === "default-scheduler" &&
+    schedulingGates.length === 0 &&
+    pod.metadata.deletionTimestamp === undefined &&
+    !isPodFinished(pod)
+  );
+};
+
+type Rule = (pod: Pod, node: Node) => string | undefined;
+
+/** The first objection is the reason; the words are the ones that people search for. */
+const rules: readonly Rule[] = [
+  (_pod, node) => (isConditionTrue(node.status?.conditions, "Ready") ? undefined : "node(s) were not ready"),
+  (pod, node) =>
+    node.spec.unschedulable && !tolerates(pod, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })
+      ? "node(s) were unschedulable"
+      : undefined,
+  (pod, node) => {
+    const taint = (node.spec.taints ?? []).find((one) => one.effect !== "PreferNoSchedule" && !tolerates(pod, one));
+    return taint && `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`;
+  },
+  (pod, node) =>
+    Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => node.metadata.labels?.[key] === value)
+      ? undefined
+      : "node(s) didn't match Pod's node affinity/selector",
+];
+
+function objectionOf(pod: Pod, node: Node, { read }: ReconcileContext, maxPods: number): string | undefined {
+  for (const rule of rules) {
+    const objection = rule(pod, node);
+    if (objection !== undefined) return objection;
+  }
+  const there = read.byIndex(Pod, podNodeIndex, node.metadata.name);
+  return there.filter((other) => !isPodFinished(other)).length >= maxPods ? "Too many pods" : undefined;
+}
+
+interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
+const tolerates = (pod: Pod, taint: Taint): boolean =>
+  (pod.spec.tolerations ?? []).some(
+    ({ key, operator = "Equal", value, effect }) =>
+      (!effect || effect === taint.effect) &&
+      (!key
+        ? operator === "Exists"
+        : key === taint.key && (operator === "Exists" || (value ?? "") === (taint.value ?? ""))),
+  );
+
+async function bind(client: Client, pod: Pod, node: Node, { events, signal }: ReconcileContext): Promise<void> {
+  const { namespace, name, uid } = pod.metadata;
+  const target = { apiVersion: "v1", kind: "Node", name: node.metadata.name };
+  const body = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target };
+  try {
+    await client.raw({ method: "POST", target: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body, signal });
+  } catch (error) {
+    // Gone, or bound by somebody else meanwhile: nothing is left to do.
+    if (isConflict(error) || isNotFound(error)) return;
+    throw error;
+  }
+  const message = `Successfully assigned ${namespace}/${name} to ${node.metadata.name}`;
+  events.record(pod, { type: "Normal", reason: "Scheduled", message });
+}
+
+async function reportUnschedulable(
+  pod: Pod,
+  objections: readonly (string | undefined)[],
+  context: ReconcileContext,
+): Promise<Result> {
+  const counts = new Map<string, number>();
+  for (const objection of objections) if (objection) counts.set(objection, (counts.get(objection) ?? 0) + 1);
+  const why = [...counts].map(([objection, count]) => `${count} ${objection}`).join(", ");
+  const message =
+    objections.length === 0
+      ? "no nodes available to schedule pods"
+      : `0/${objections.length} nodes are available: ${why}.`;
+  const before = findCondition(pod.status?.conditions, "PodScheduled");
+  if (before?.status === "False" && before.message === message) return done;
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== "PodScheduled");
+  const lastTransitionTime =
+    (before?.status === "False" ? before.lastTransitionTime : undefined) ?? formatTime(context.now);
+  const condition = {
+    type: "PodScheduled",
+    status: "False" as const,
+    reason: "Unschedulable",
+    message,
+    lastTransitionTime,
+  };
+  await writeStatus(Pod, pod, { ...pod.status, conditions: [...others, condition] }, context);
+  context.events.record(pod, { type: "Warning", reason: "FailedScheduling", message });
+  return done;
+}
+
+const keyOf = ({ namespace, name }: ObjectKey): ObjectKey => (namespace === undefined ? { name } : { namespace, name });

@@ -1,0 +1,52 @@
+import { Pod } from "../../api/builtin/pod.ts";
+import type { NewObject } from "../../client/client.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { ReconcileContext } from "../../runtime/controller.ts";
+
+/** Why pods could not be made or removed; none when all went well. */
+export type PodsManaged =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: "FailedCreate" | "FailedDelete"; readonly message: string };
+
+/** At most so many pods at once, so that one set cannot keep everybody else waiting. */
+export const burst = 500;
+
+/**
+ * Makes pods in growing batches: when the first is refused (a quota, a policy), the other thousand are not even tried.
+ * Every pod is told as an event of its owner.
+ */
+export async function createPods(
+  { write, events }: ReconcileContext,
+  owner: KubeObject,
+  pods: readonly NewObject<Pod>[],
+): Promise<PodsManaged> {
+  let batch = 1;
+  for (let at = 0; at < pods.length; at += batch, batch *= 2) {
+    const made = await Promise.all(pods.slice(at, at + batch).map((pod) => write.create(Pod, pod)));
+    for (const answer of made) {
+      if (answer.ok) events.record(owner, normal("SuccessfulCreate", `Created pod: ${answer.object.metadata.name}`));
+      else
+        events.record(owner, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${answer.message}` });
+    }
+    const refused = made.find((answer) => !answer.ok);
+    if (refused !== undefined && !refused.ok) return { ok: false, reason: "FailedCreate", message: refused.message };
+  }
+  return { ok: true };
+}
+
+export async function deletePods(
+  { write, events }: ReconcileContext,
+  owner: KubeObject,
+  pods: readonly Pod[],
+): Promise<PodsManaged> {
+  const gone = await Promise.all(pods.map((pod) => write.delete(Pod, pod)));
+  for (const [index, pod] of pods.entries()) {
+    const answer = gone[index];
+    if (answer?.ok) events.record(owner, normal("SuccessfulDelete", `Deleted pod: ${pod.metadata.name}`));
+  }
+  const refused = gone.find((answer) => !answer.ok && answer.reason !== "Conflict");
+  if (refused !== undefined && !refused.ok) return { ok: false, reason: "FailedDelete", message: refused.message };
+  return { ok: true };
+}
+
+const normal = (reason: string, message: string) => ({ type: "Normal", reason, message }) as const;
