@@ -17,6 +17,7 @@ interface RunFlags extends ClusterFlags {
   readonly controllers: readonly string[];
   readonly namespace?: readonly string[];
   readonly leaderElect: boolean;
+  readonly leaderElectName: string;
   readonly leaderElectNamespace: string;
   readonly bindAddress: string;
   readonly httpPort: number;
@@ -35,6 +36,7 @@ export function runCommand(): Command {
     )
     .addOption(setting("--namespace <names>", "watch only these namespaces, separated by commas").argParser(parseNames))
     .addOption(setting("--leader-elect", "let only one replica work; the others keep their caches warm").default(false))
+    .addOption(setting("--leader-elect-name <name>", "the name of the lease").default("capstan"))
     .addOption(setting("--leader-elect-namespace <name>", "where the lease lives").default("capstan-system"))
     .addOption(setting("--bind-address <address>", "where health and metrics are served").default("127.0.0.1"))
     .addOption(
@@ -65,7 +67,9 @@ async function run(flags: RunFlags): Promise<void> {
     host: flags.bindAddress,
     httpPort: flags.httpPort,
     log,
-    ...(flags.leaderElect && { leaderElection: { name: "capstan", namespace: flags.leaderElectNamespace, identity } }),
+    ...(flags.leaderElect && {
+      leaderElection: { name: flags.leaderElectName, namespace: flags.leaderElectNamespace, identity },
+    }),
   });
   log.info("controllers are running", { controllers: flags.controllers, http: running.http });
   const ended = await Promise.race([stopAsked.then(() => undefined), running.ended]);
