@@ -1,7 +1,7 @@
 /** Aggregates, arrays, sets, objects, graphs and types. */
 import { BuiltinFault } from "../evaluate/errors.ts";
 import { lookup } from "../evaluate/lookup.ts";
-import { add, multiply } from "../values/arithmetic.ts";
+import { product, sum } from "../values/arithmetic.ts";
 import { compareValues, equalValues, typeName } from "../values/compare.ts";
 import { type Decimal, isNumber } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
@@ -21,8 +21,8 @@ import {
 
 export const collectionBuiltins: Builtins = {
   count,
-  sum: (args) => fold(args, 0, add),
-  product: (args) => fold(args, 1, multiply),
+  sum: (args) => sum(numbersOf(args)),
+  product: (args) => product(numbersOf(args)),
   max: (args) => extreme(membersAt(args, 0), 1),
   min: (args) => extreme(membersAt(args, 0), -1),
   sort: (args) => [...membersAt(args, 0)].sort(compareValues),
@@ -153,13 +153,11 @@ function count(args: Args): Value {
   throw typeFault(0, value, "array", "object", "set", "string");
 }
 
-function fold(args: Args, start: number, combine: typeof add): Value {
-  let result: number | Decimal = start;
-  for (const item of membersAt(args, 0)) {
+function numbersOf(args: Args): readonly (number | Decimal)[] {
+  return membersAt(args, 0).map((item) => {
     if (!isNumber(item)) throw elementFault(0, operand(args, 0), item, "number");
-    result = combine(result, item);
-  }
-  return result;
+    return item;
+  });
 }
 
 function extreme(items: readonly Value[], sign: number): Value | undefined {

@@ -4,7 +4,7 @@ import { BuiltinFault } from "../evaluate/errors.ts";
 import type { Machine } from "../evaluate/machine.ts";
 import type { Value } from "../values/value.ts";
 import { isArray } from "../values/value.ts";
-import { type Args, type Builtins, elementFault, operand, stringAt, typeFault } from "./operands.ts";
+import { type Args, type Builtins, elementFault, operand, operandFault, stringAt, typeFault } from "./operands.ts";
 
 export const globBuiltins: Builtins = {
   "glob.match": matchGlob,
@@ -17,7 +17,10 @@ function matchGlob(args: Args, machine: Machine): Value {
   let separators: readonly string[];
   if (delimiters === null) separators = [];
   else if (isArray(delimiters)) {
-    for (const item of delimiters) if (typeof item !== "string") throw elementFault(1, delimiters, item, "string");
+    for (const item of delimiters) {
+      if (typeof item !== "string") throw elementFault(1, delimiters, item, "string");
+      if ([...item].length !== 1) throw operandFault(1, "must be array of runes but got array containing string");
+    }
     separators =
       delimiters.length === 0
         ? ["."]

@@ -159,8 +159,9 @@ function formatOperand(value: Operand, verb: string, flags: Flags): string {
   return formatFloat(value.value, verb, flags);
 }
 
-function badVerb(value: Operand, verb: string): string {
-  return `%!${verb}(${goTypeName(value)}=${formatOperand(value, "v", noFlags)})`;
+/** The value is shown with the flags of the verb that does not fit it. */
+function badVerb(value: Operand, verb: string, flags: Flags): string {
+  return `%!${verb}(${goTypeName(value)}=${formatOperand(value, "v", flags)})`;
 }
 
 function formatString(text: string, verb: string, flags: Flags): string {
@@ -185,7 +186,7 @@ function formatString(text: string, verb: string, flags: Flags): string {
       return pad(verb === "X" ? joined.toUpperCase() : joined, flags);
     }
     default:
-      return badVerb({ kind: "string", text }, verb);
+      return badVerb({ kind: "string", text }, verb, flags);
   }
 }
 
@@ -216,7 +217,7 @@ function formatInt(operand: Operand & { readonly kind: "int" }, verb: string, fl
   const code = Number(value);
   const char =
     code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : "\ufffd";
-  if (operand.isBig) return badVerb(operand, verb);
+  if (operand.isBig) return badVerb(operand, verb, flags);
   if (verb === "c") return pad(char, flags);
   if (verb === "q") return pad(`'${char === "'" ? "\\'" : char === '"' ? '"' : quoteGo(char).slice(1, -1)}'`, flags);
   if (verb === "U") {
@@ -226,8 +227,8 @@ function formatInt(operand: Operand & { readonly kind: "int" }, verb: string, fl
       .padStart(Math.max(4, flags.precision ?? 0), "0")}`;
     return pad(flags.sharp && isPrintable(char) ? `${hex} '${char}'` : hex, flags);
   }
-  if ("eEfFgG".includes(verb)) return badVerb(operand, verb);
-  return badVerb(operand, verb);
+  if ("eEfFgG".includes(verb)) return badVerb(operand, verb, flags);
+  return badVerb(operand, verb, flags);
 }
 
 function formatFloat(value: number, verb: string, flags: Flags): string {
@@ -250,7 +251,7 @@ function formatFloat(value: number, verb: string, flags: Flags): string {
       text = generalForm(magnitude, flags.precision, verb === "v");
       break;
     default:
-      return badVerb({ kind: "float", value }, verb);
+      return badVerb({ kind: "float", value }, verb, flags);
   }
   if (verb === "E" || verb === "G") text = text.toUpperCase();
   return padNumber(sign, text, flags);

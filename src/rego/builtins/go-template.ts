@@ -250,7 +250,8 @@ class Renderer {
         return;
       case "output": {
         const value = this.#pipeline(node.pipeline, dot);
-        if (node.pipeline.declares.length === 0) this.#write(value === undefined ? "<no value>" : printValue(value));
+        if (node.pipeline.declares.length === 0)
+          this.#write(value === undefined || value === null ? "<no value>" : printValue(value));
         return;
       }
       case "break":

@@ -130,9 +130,10 @@ function patch(args: Args): Value {
 }
 
 function applyOperation(document: Value, operation: RegoObject): Value {
-  const path = parsePath(required(operation, "path"));
+  const rawPath = required(operation, "path");
   const kind = required(operation, "op");
   if (typeof kind !== "string") throw new BuiltinFault(`attribute 'op' must be a string but found: ${typeName(kind)}`);
+  const path = parsePath(rawPath);
   switch (kind) {
     case "add":
       return insertAt(document, path, required(operation, "value"));

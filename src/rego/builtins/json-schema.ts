@@ -34,7 +34,9 @@ export function compileSchema(root: Value): CompiledSchema {
 function check(schema: Value, patterns: Map<string, RE2JS>, byId: Map<string, Value>, root: Value): void {
   if (typeof schema === "boolean") return;
   if (!(schema instanceof RegoObject)) {
-    throw new SchemaFault(`Invalid type. Expected: valid schema, given: ${typeName(schema)}`);
+    throw new SchemaFault(
+      schema === root ? "schema is invalid" : `Invalid type. Expected: valid schema, given: ${typeName(schema)}`,
+    );
   }
   const field = (name: string): Value | undefined => schema.field(name);
   const id = field("$id") ?? field("id");
@@ -115,7 +117,7 @@ function checkTypes(type: Value | undefined): void {
   const names = isArray(type) ? type : [type];
   const seen = new Set<string>();
   for (const name of names) {
-    if (typeof name !== "string") throw new SchemaFault("Invalid type. Expected: string/array of strings, given: type");
+    if (typeof name !== "string") throw new SchemaFault("Invalid type. Expected: type, given: string/Array Of Strings");
     if (!typeNames.includes(name)) {
       throw new SchemaFault(
         `has a primitive type that is NOT VALID -- given: /${name}/ Expected valid values are:[${typeNames.join(" ")}]`,

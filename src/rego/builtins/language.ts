@@ -3,7 +3,7 @@ import { BuiltinFault } from "../evaluate/errors.ts";
 import { RegoErrors } from "../syntax/errors.ts";
 import { parseModule } from "../syntax/module.ts";
 import { parseJson } from "../values/json.ts";
-import { isArray, RegoObject, type Value } from "../values/value.ts";
+import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { renderTemplate, TemplateFault } from "./go-template.ts";
 import { compileSchema, SchemaFault, validate } from "./json-schema.ts";
 import { type Builtins, objectAt, operand, stringAt } from "./operands.ts";
@@ -24,6 +24,7 @@ export const languageBuiltins: Builtins = {
   "strings.render_template": (args, machine) => {
     const template = stringAt(args, 0);
     const data = objectAt(args, 1);
+    if (containsSet(data)) throw new BuiltinFault("invalid character 's' looking for beginning of value");
     try {
       const text = renderTemplate(template, data).replaceAll("<no value>", "<undefined>");
       machine.grow(text.length);
@@ -63,6 +64,15 @@ export const languageBuiltins: Builtins = {
     }
   },
 };
+
+/** Templates get JSON, and JSON has no sets. */
+function containsSet(value: Value): boolean {
+  if (value instanceof RegoSet) return true;
+  if (isArray(value)) return value.some(containsSet);
+  return (
+    value instanceof RegoObject && [...value.entries()].some(([key, field]) => containsSet(key) || containsSet(field))
+  );
+}
 
 /** JSON in a string, or an object or array as it is. */
 function documentOf(value: Value): Value {

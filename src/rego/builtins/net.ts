@@ -2,11 +2,11 @@
 import { BuiltinFault } from "../evaluate/errors.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { formatAddress, mergeNetworks, type Network, parseAddress, parseNetwork } from "./cidr.ts";
-import { type Args, type Builtins, operand, stringAt } from "./operands.ts";
+import { type Args, type Builtins, operand, stringAt, typeFault } from "./operands.ts";
 
 export const netBuiltins: Builtins = {
-  "net.cidr_contains": (args) => contains(stringAt(args, 0), stringAt(args, 1)),
-  "net.cidr_overlap": (args) => contains(stringAt(args, 0), stringAt(args, 1)),
+  "net.cidr_contains": (args) => contains(operand(args, 0), operand(args, 1)),
+  "net.cidr_overlap": (args) => contains(operand(args, 0), operand(args, 1)),
   "net.cidr_intersects": (args) => {
     const left = networkOf(stringAt(args, 0));
     const right = networkOf(stringAt(args, 1));
@@ -64,8 +64,10 @@ function mergeable(text: string): Network {
   return networkOf(`${text}/${prefix}`);
 }
 
-function contains(cidr: string, other: string): boolean {
+function contains(cidr: Value, other: Value): boolean {
+  if (typeof cidr !== "string") throw typeFault(0, cidr, "string");
   const network = networkOf(cidr);
+  if (typeof other !== "string") throw typeFault(0, other, "string");
   const address = parseAddress(other);
   if (address !== undefined) {
     return address.bits === network.bits && address.value >= network.first && address.value <= network.last;
@@ -87,10 +89,10 @@ function containsMatches(args: Args): Value {
   return result;
 }
 
-function candidates(value: Value, position: number): readonly (readonly [string, Value])[] {
-  const text = (item: Value): string => {
-    const first = isArray(item) ? item[0] : item;
-    if (typeof first !== "string") {
+function candidates(value: Value, position: number): readonly (readonly [Value, Value])[] {
+  const text = (item: Value): Value => {
+    const first = isArray(item) ? item[0] : typeof item === "string" ? item : undefined;
+    if (first === undefined) {
       throw new BuiltinFault(`operand ${position}: element must be string or non-empty array`);
     }
     return first;

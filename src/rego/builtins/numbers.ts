@@ -30,14 +30,26 @@ export const numberBuiltins: Builtins = {
   "bits.or": (args) => numberFromBigInt(integerAt(args, 0) | integerAt(args, 1)),
   "bits.xor": (args) => numberFromBigInt(integerAt(args, 0) ^ integerAt(args, 1)),
   "bits.negate": (args) => numberFromBigInt(~integerAt(args, 0)),
-  "bits.lsh": (args) => numberFromBigInt(integerAt(args, 0) << shiftAt(args)),
-  "bits.rsh": (args) => numberFromBigInt(integerAt(args, 0) >> shiftAt(args)),
+  "bits.lsh": (args) => {
+    const value = integerAt(args, 0);
+    const shift = shiftAt(args);
+    if (shift > maxShiftBits && value !== 0n) throw new BuiltinFault("operand 2 is too large");
+    return numberFromBigInt(value === 0n ? 0n : value << shift);
+  },
+  "bits.rsh": (args) => {
+    const value = integerAt(args, 0);
+    const shift = shiftAt(args);
+    if (shift > maxShiftBits) return value < 0n ? -1 : 0;
+    return numberFromBigInt(value >> shift);
+  },
 
   "numbers.range": (args, machine) => range(integerAt(args, 0), integerAt(args, 1), 1n, (size) => machine.grow(size)),
   "numbers.range_step": (args, machine) => {
+    const from = integerAt(args, 0);
+    const to = integerAt(args, 1);
     const step = integerAt(args, 2);
     if (step < 1n) throw new BuiltinFault("numbers.range_step: step must be a positive integer");
-    return range(integerAt(args, 0), integerAt(args, 1), step, (size) => machine.grow(size));
+    return range(from, to, step, (size) => machine.grow(size));
   },
 
   to_number: toNumber,
@@ -78,7 +90,6 @@ function shiftAt(args: Args): bigint {
       "eval_type_error",
     );
   }
-  if (shift > maxShiftBits) throw new BuiltinFault("operand 2 is too large");
   return shift;
 }
 
@@ -104,7 +115,10 @@ function toNumber(args: Args): Value {
   if (!Number.isFinite(Number(value))) {
     throw new BuiltinFault(`strconv.ParseFloat: parsing ${JSON.stringify(value)}: value out of range`);
   }
-  return numberFromText(value.replace(/^\+/, ""));
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) {
+    throw new BuiltinFault(`json: invalid number literal ${JSON.stringify(value)}`);
+  }
+  return numberFromText(value);
 }
 
 function formatInteger(args: Args): Value {

@@ -2,7 +2,7 @@
 import { BuiltinFault } from "../evaluate/errors.ts";
 import type { Machine } from "../evaluate/machine.ts";
 import { typeName } from "../values/compare.ts";
-import { type Decimal, integerOf, isNumber } from "../values/number.ts";
+import { type Decimal, integerOf, isNumber, numberText } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 
 export type Args = readonly Value[];
@@ -45,8 +45,12 @@ export function integerAt(args: Args, index: number): bigint {
 export function smallIntegerAt(args: Args, index: number): number {
   const value = args[index];
   if (typeof value === "number" && Number.isInteger(value)) return value;
-  const integer = integerAt(args, index);
-  return Number(BigInt.asIntN(64, integer));
+  const text = numberText(numberAt(args, index));
+  const integer = /^-?\d+(\.0*)?$/.test(text) ? integerAt(args, index) : undefined;
+  if (integer === undefined || integer !== BigInt.asIntN(64, integer)) {
+    throw operandFault(index, "must be integer number but got floating-point number");
+  }
+  return Number(integer);
 }
 
 export function arrayAt(args: Args, index: number): readonly Value[] {

@@ -14,14 +14,14 @@ export const regexBuiltins: Builtins = {
     return typeof pattern === "string" && tryCompile(pattern) !== undefined;
   },
   "regex.find_n": (args, machine) => {
-    const pattern = compileCached(stringAt(args, 0), machine);
-    const found = findAll(pattern, stringAt(args, 1), smallIntegerAt(args, 2));
+    const [source, text, limit] = [stringAt(args, 0), stringAt(args, 1), smallIntegerAt(args, 2)];
+    const found = findAll(compileCached(source, machine), text, limit);
     machine.grow(found.length);
     return found.map((groups) => groups.text[0] ?? "");
   },
   "regex.find_all_string_submatch_n": (args, machine) => {
-    const pattern = compileCached(stringAt(args, 0), machine);
-    const found = findAll(pattern, stringAt(args, 1), smallIntegerAt(args, 2));
+    const [source, text, limit] = [stringAt(args, 0), stringAt(args, 1), smallIntegerAt(args, 2)];
+    const found = findAll(compileCached(source, machine), text, limit);
     machine.grow(found.length);
     return found.map((groups) => groups.text);
   },
@@ -113,10 +113,8 @@ function split(pattern: RE2JS, text: string): Value {
   let start = 0;
   let end = 0;
   for (const found of findAll(pattern, text, -1)) {
-    if (found.end === 0) continue;
     end = found.start;
-    if (found.end === found.start && found.start === text.length) continue;
-    parts.push(text.slice(start, end));
+    if (found.end !== 0) parts.push(text.slice(start, end));
     start = found.end;
   }
   if (end !== text.length) parts.push(text.slice(start));

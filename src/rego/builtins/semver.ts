@@ -8,8 +8,8 @@ export const semverBuiltins: Builtins = {
     return typeof text === "string" && parse(text) !== undefined;
   },
   "semver.compare": (args) => {
-    const [left, right] = [0, 1].map((index) => {
-      const text = stringAt(args, index);
+    const texts = [stringAt(args, 0), stringAt(args, 1)];
+    const [left, right] = texts.map((text, index) => {
       const version = parse(text);
       if (version === undefined)
         throw new BuiltinFault(`operand ${index + 1}: string ${JSON.stringify(text)} is not a valid SemVer`);

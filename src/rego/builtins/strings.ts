@@ -40,7 +40,8 @@ export const stringBuiltins: Builtins = {
   lower: (args) => lower(stringAt(args, 0)),
   upper: (args) => upper(stringAt(args, 0)),
   replace: (args, machine) => {
-    const replaced = stringAt(args, 0).replaceAll(stringAt(args, 1), () => stringAt(args, 2));
+    const [text, old, replacement] = [stringAt(args, 0), stringAt(args, 1), stringAt(args, 2)];
+    const replaced = text.replaceAll(old, () => replacement);
     machine.grow(replaced.length);
     return replaced;
   },

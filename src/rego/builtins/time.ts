@@ -90,8 +90,8 @@ function instantAt(args: Args, index: number): ZonedInstant {
   const [number, zoneName, layout] = value;
   if (!isNumber(number)) throw typeFault(0, number ?? null, "number");
   if (zoneName !== undefined && typeof zoneName !== "string") throw typeFault(0, zoneName, "string");
-  if (layout !== undefined && typeof layout !== "string") throw typeFault(0, layout, "string");
   const zone = zoneName === undefined ? utc : asFault(() => loadZone(zoneName));
+  if (layout !== undefined && typeof layout !== "string") throw typeFault(0, layout, "string");
   return { instant: nanoseconds(number), zone, layout: layout ?? "" };
 }
 

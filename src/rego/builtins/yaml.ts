@@ -1,5 +1,5 @@
 /** YAML as OPA reads and writes it: YAML 1.1 in, sorted block style out. */
-import { parseAllDocuments } from "yaml";
+import { parseAllDocuments, type Tags } from "yaml";
 import { toJsonText } from "../values/json.ts";
 import { Decimal, isNumber, numberFromText, numberText } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
@@ -10,7 +10,14 @@ export class YamlFault extends Error {}
 const maxAliasCount = 100;
 
 export function unmarshalYaml(text: string): Value {
-  const documents = parseAllDocuments(text, { version: "1.1", intAsBigInt: true, uniqueKeys: true, merge: true });
+  if (/^%(?!YAML |TAG )/m.test(text)) throw new YamlFault("yaml: found unknown directive name");
+  const documents = parseAllDocuments(text, {
+    version: "1.1",
+    intAsBigInt: true,
+    uniqueKeys: true,
+    merge: true,
+    customTags: (tags) => tags.flatMap(likeGo),
+  });
   if (!Array.isArray(documents)) return null;
   const [document] = documents;
   if (document === undefined) return null;
@@ -19,8 +26,9 @@ export function unmarshalYaml(text: string): Value {
     throw new YamlFault(`yaml: line ${fault.linePos?.[0].line ?? 1}: ${libyamlMessage(fault.message)}`);
   }
   try {
-    return convert(document.toJS({ maxAliasCount }));
+    return convert(document.toJS({ maxAliasCount, mapAsMap: true }));
   } catch (error) {
+    if (error instanceof YamlFault) throw error;
     throw new YamlFault(`yaml: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -60,7 +68,17 @@ function convert(plain: unknown): Value {
   return RegoObject.fromEntries(Object.entries(plain as object).map(([key, value]) => [key, convert(value)]));
 }
 
+/** Go's reader: times, `yes` and `1:30` stay strings. */
+function likeGo(tag: Tags[number]): Tags {
+  if (typeof tag === "string" || !("test" in tag)) return [tag];
+  if (tag.tag === "tag:yaml.org,2002:timestamp" || tag.format === "TIME") return [];
+  if (tag.tag !== "tag:yaml.org,2002:bool") return [tag];
+  const test = tag.test?.test("true") ? /^(?:true|True|TRUE)$/ : /^(?:false|False|FALSE)$/;
+  return [{ ...tag, test }];
+}
+
 function keyText(key: unknown): string {
+  if (key !== null && typeof key === "object") throw new YamlFault("invalid map key: a collection cannot be a key");
   return typeof key === "string" ? key : String(key);
 }
 

@@ -84,7 +84,7 @@ export function round(value: Num): Num {
   if (Number.isSafeInteger(value)) return value;
   const float = toFloat(value);
   const half = { mantissa: float.mantissa < 0n ? -1n : 1n, exponent: -1 };
-  return numberFromFloat(floatFromInteger(truncateFloat(addFloats(float, half))));
+  return numberFromBigInt(truncateFloat(addFloats(float, half)));
 }
 
 export function ceiling(value: Num): Num {
@@ -92,7 +92,7 @@ export function ceiling(value: Num): Num {
   const float = toFloat(value);
   const whole = truncateFloat(float);
   const isBelow = compareFloats(floatFromInteger(whole), float) < 0;
-  return numberFromFloat(floatFromInteger(isBelow ? whole + 1n : whole));
+  return numberFromBigInt(isBelow ? whole + 1n : whole);
 }
 
 export function floor(value: Num): Num {
@@ -100,7 +100,29 @@ export function floor(value: Num): Num {
   const float = toFloat(value);
   const whole = truncateFloat(float);
   const isAbove = compareFloats(floatFromInteger(whole), float) > 0;
-  return numberFromFloat(floatFromInteger(isAbove ? whole - 1n : whole));
+  return numberFromBigInt(isAbove ? whole - 1n : whole);
+}
+
+/** Exact if all are integers; otherwise floats from the first one on. */
+export function sum(values: readonly Num[]): Num {
+  const integers = values.map(integerOf);
+  if (integers.every((integer) => integer !== undefined)) {
+    return numberFromBigInt(integers.reduce((total, integer) => total + integer, 0n));
+  }
+  return numberFromFloat(values.map(toFloat).reduce(addFloats, floatFromInteger(0n)));
+}
+
+/** As `sum`; OPA multiplies floats with the mantissa of a double. */
+export function product(values: readonly Num[]): Num {
+  const integers = values.map(integerOf);
+  if (integers.every((integer) => integer !== undefined)) {
+    return numberFromBigInt(integers.reduce((total, integer) => total * integer, 1n));
+  }
+  const doubleBits = 53;
+  const result = values
+    .map(toFloat)
+    .reduce((total, value) => multiplyFloats(total, value, doubleBits), floatFromInteger(1n));
+  return numberFromFloat(result, doubleBits);
 }
 
 export function toFloat(value: Num): BinaryFloat {

@@ -31,8 +31,8 @@ export function negateFloat(value: BinaryFloat): BinaryFloat {
   return { mantissa: -value.mantissa, exponent: value.exponent };
 }
 
-export function multiplyFloats(left: BinaryFloat, right: BinaryFloat): BinaryFloat {
-  return round(left.mantissa * right.mantissa, left.exponent + right.exponent);
+export function multiplyFloats(left: BinaryFloat, right: BinaryFloat, bits = mantissaBits): BinaryFloat {
+  return round(left.mantissa * right.mantissa, left.exponent + right.exponent, bits);
 }
 
 export function divideFloats(left: BinaryFloat, right: BinaryFloat): BinaryFloat {
@@ -53,10 +53,10 @@ export function truncateFloat(value: BinaryFloat): bigint {
 }
 
 /** The shortest decimal that reads back as the same float, in the form that OPA writes it. */
-export function numberFromFloat(value: BinaryFloat): number | Decimal {
+export function numberFromFloat(value: BinaryFloat, bits = mantissaBits): number | Decimal {
   const integer = truncateFloat(value);
   const isInteger = value.exponent >= 0 || integer << BigInt(-value.exponent) === value.mantissa;
-  const { digits, point } = shortestDigits(value);
+  const { digits, point } = shortestDigits(value, bits);
   const sign = value.mantissa < 0n ? "-" : "";
   return numberFromText(sign + (isInteger ? plainText(digits, point) : generalText(digits, point)));
 }
@@ -82,21 +82,21 @@ function aligned(value: BinaryFloat, exponent: number): bigint {
   return value.mantissa << BigInt(value.exponent - exponent);
 }
 
-function round(integer: bigint, exponent: number): BinaryFloat {
+function round(integer: bigint, exponent: number, wanted = mantissaBits): BinaryFloat {
   if (integer === 0n) return { mantissa: 0n, exponent: 0 };
   const negative = integer < 0n;
   let magnitude = negative ? -integer : integer;
   let bits = bitLength(magnitude);
   let shifted = exponent;
-  if (bits > mantissaBits) {
-    const drop = BigInt(bits - mantissaBits);
+  if (bits > wanted) {
+    const drop = BigInt(bits - wanted);
     const rest = magnitude & ((1n << drop) - 1n);
     const half = 1n << (drop - 1n);
     magnitude >>= drop;
-    shifted += bits - mantissaBits;
+    shifted += bits - wanted;
     if (rest > half || (rest === half && (magnitude & 1n) === 1n)) magnitude += 1n;
     bits = bitLength(magnitude);
-    if (bits > mantissaBits) {
+    if (bits > wanted) {
       magnitude >>= 1n;
       shifted += 1;
     }
@@ -126,14 +126,14 @@ function leadingZeroBits(integer: bigint): number {
 }
 
 /** digits and the position of the decimal point: 0.digits × 10^point. */
-function shortestDigits(value: BinaryFloat): { readonly digits: string; readonly point: number } {
+function shortestDigits(value: BinaryFloat, bits: number): { readonly digits: string; readonly point: number } {
   let mantissa = value.mantissa < 0n ? -value.mantissa : value.mantissa;
   if (mantissa === 0n) return { digits: "0", point: 1 };
-  const spare = mantissaBits - bitLength(mantissa);
+  const spare = bits - bitLength(mantissa);
   mantissa <<= BigInt(spare);
   const exponent = value.exponent - spare;
   // Everything is doubled so that half a unit in the last place is an integer.
-  const isPower = mantissa === 1n << BigInt(mantissaBits - 1);
+  const isPower = mantissa === 1n << BigInt(bits - 1);
   let middle = mantissa * 4n;
   let low = middle - (isPower ? 1n : 2n);
   let high = middle + 2n;

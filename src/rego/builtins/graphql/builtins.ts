@@ -44,15 +44,29 @@ function parseBoth(args: Args): readonly [Value, Value] {
 function queryDocument(args: Args, index: number): QueryDocument {
   const value = operand(args, index);
   if (typeof value === "string") return parseQueryDocument(value);
-  if (value instanceof RegoObject) return toPlain(value) as unknown as QueryDocument;
+  if (value instanceof RegoObject) return knownFields(value, ["Operations", "Fragments", "Comment"]) as QueryDocument;
   throw typeFault(index - 1, value, "string", "object");
 }
 
 function schemaDocument(args: Args, index: number): SchemaDocument {
   const value = operand(args, index);
   if (typeof value === "string") return parseSchemaDocument(value);
-  if (value instanceof RegoObject) return toPlain(value) as unknown as SchemaDocument;
+  if (value instanceof RegoObject)
+    return knownFields(value, [
+      "Schema",
+      "SchemaExtension",
+      "Directives",
+      "Definitions",
+      "Extensions",
+      "Comment",
+    ]) as SchemaDocument;
   throw typeFault(index - 1, value, "string", "object");
+}
+
+/** A document that came as an object; what does not belong to one is dropped. */
+function knownFields(value: RegoObject, names: readonly string[]): unknown {
+  const plain = toPlain(value) as { readonly [name: string]: unknown };
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(plain, name)).map((name) => [name, plain[name]]));
 }
 
 /** A document without positions, nulls and empty lists. */
