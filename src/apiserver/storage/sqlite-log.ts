@@ -30,7 +30,13 @@ class SqliteLog implements CommitLog {
   }
 
   load(): LoadedLog {
-    const loaded = loadFile(this.#file);
+    let loaded: LoadedLog;
+    try {
+      loaded = loadFile(this.#file);
+    } catch (error) {
+      void this.#worker.terminate();
+      throw error;
+    }
     void this.#ask({ kind: "open", file: this.#file }).catch((error: Error) => this.#fail(error));
     return loaded;
   }

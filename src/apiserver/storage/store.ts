@@ -22,6 +22,8 @@ export class Store {
   readonly #compactor: Compactor;
   #queue: PendingWrite[] = [];
   #committing = false;
+  /** Settled when no write is under way. */
+  #committed: Promise<void> = Promise.resolve();
   #assignedRevision: number;
   #committedRevision: number;
 
@@ -102,14 +104,14 @@ export class Store {
     if (!this.#committing) {
       this.#committing = true;
       // A microtask later, so that writes of the same turn share the commit.
-      queueMicrotask(() => void this.#commitAll());
+      this.#committed = Promise.resolve().then(() => this.#commitAll());
     }
     return write.done;
   }
 
   async close(): Promise<void> {
     this.#compactor.stop();
-    while (this.#committing) await Promise.allSettled(this.#queue.map((write) => write.done));
+    await this.#committed;
     await this.#log.close();
   }
 
