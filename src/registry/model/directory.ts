@@ -92,12 +92,19 @@ export class Directory implements View {
     entry.heardElsewhere = false;
   }
 
-  /** A heartbeat that another replica got; it may be older than ours. */
-  beatElsewhere(entry: Entry, lastSeenMs: number, now: Moment): void {
-    if (entry.lastSeenMs !== undefined && entry.lastSeenMs >= lastSeenMs) return;
-    entry.lastSeenMs = lastSeenMs;
-    entry.heardAtMs = now.monotonicMs;
+  /** A heartbeat that another replica got, so long ago; it may be older than ours. */
+  beatElsewhere(entry: Entry, ageMs: number, now: Moment): void {
+    const heardAtMs = now.monotonicMs - Math.max(0, ageMs);
+    if (heardAtMs <= entry.heardAtMs) return;
+    entry.heardAtMs = heardAtMs;
+    entry.lastSeenMs = now.wallMs - Math.max(0, ageMs);
     entry.heardElsewhere = true;
+  }
+
+  /** Before everything is loaded anew. */
+  clear(): void {
+    for (const entry of [...this.#entries.values()]) this.#remove(entry);
+    this.sequence = 0;
   }
 
   #put(instance: Instance, now: Moment): Entry {

@@ -12,6 +12,8 @@ export class Entry implements Heard {
   hiddenSinceMs = 0;
   /** Whether the last heartbeat has yet to be written down. */
   isBeatUnsaved = false;
+  /** When the sweep will look at it next. */
+  scheduledAtMs: number | undefined;
   /** The last answer made of it, by whoever encodes answers; dropped with every change. */
   encoded: string | undefined;
 

@@ -1,0 +1,225 @@
+import type { Env } from "../../env/env.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { Change } from "../model/change.ts";
+import type { RegistryLog } from "../storage/registry-log.ts";
+import { bookmark, changeFrame, gapComment, gapFrame, keepAlive, pingFrame } from "./frame.ts";
+import { Ring } from "./ring.ts";
+
+export interface FeedOptions {
+  readonly env: Env;
+  readonly storage: Pick<RegistryLog, "changesAfter">;
+  /** Changes that stay in memory; older ones are read from the log by those who resume. */
+  readonly recentChanges: number;
+  readonly keepAliveMs: number;
+}
+
+export interface Subscription {
+  readonly dialect: Dialect;
+  /** Ids are sequence numbers, and nothing is lost that the log still has. */
+  readonly isResumable: boolean;
+  /** The last number that the reader has seen. */
+  readonly after?: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What happens, to everyone who listens. Readers hold a place in one shared ring, so that a slow one costs no memory: it
+ * falls behind, and then reads the log (when it resumes by number) or is told that it has missed something.
+ */
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #recent: Ring<FramedChange>;
+  readonly #pings = new Ring<FramedPing>(recentPings);
+  readonly #pingedAtMs = new Map<string, number>();
+  readonly #waiting = new Set<() => void>();
+  #subscribers = 0;
+  #gaps = 0;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#recent = new Ring(options.recentChanges);
+  }
+
+  get subscribers(): number {
+    return this.#subscribers;
+  }
+  /** How often a reader was told that it has missed something. */
+  get gaps(): number {
+    return this.#gaps;
+  }
+
+  /** The changes after this number are the ones to come. */
+  startAfter(sequence: number): void {
+    this.#recent.clear(sequence + 1);
+    this.#wake();
+  }
+
+  publish(changes: readonly Change[]): void {
+    for (const change of changes) this.#recent.push(new FramedChange(change));
+    this.#wake();
+  }
+
+  /** At most one a second for each service, and only while somebody listens. */
+  ping(id: string): void {
+    if (this.#subscribers === 0) return;
+    const nowMs = this.#options.env.monotonicMs();
+    const lastMs = this.#pingedAtMs.get(id);
+    if (lastMs !== undefined && nowMs - lastMs < pingPeriodMs) return;
+    if (this.#pingedAtMs.size >= maxRememberedPings) this.#pingedAtMs.clear();
+    this.#pingedAtMs.set(id, nowMs);
+    this.#pings.push(new FramedPing(id));
+    this.#wake();
+  }
+
+  async *subscribe(subscription: Subscription): AsyncGenerator<Uint8Array> {
+    const { isResumable, after, signal } = subscription;
+    const reader = new Reader(subscription, after ?? this.#recent.end - 1, this.#pings.end);
+    this.#subscribers++;
+    try {
+      const greeting = await this.#greet(reader, after);
+      if (greeting !== "") yield encoder.encode(greeting);
+      while (!signal.aborted) {
+        const text = (await this.#missedBy(reader)) + this.#newsFor(reader);
+        if (text !== "") yield encoder.encode(text);
+        else if (!this.#hasNews(reader)) {
+          const isQuiet = await this.#untilNews(signal);
+          if (isQuiet) yield encoder.encode(isResumable ? bookmark(reader.last) : keepAlive);
+        }
+      }
+    } finally {
+      this.#subscribers--;
+      if (this.#subscribers === 0) this.#pingedAtMs.clear();
+    }
+  }
+
+  /** A reader that resumes is told its place; one that knows a number which was never given is told that, too. */
+  async #greet(reader: Reader, after: number | undefined): Promise<string> {
+    if (!reader.isResumable) return "";
+    if (after === undefined) return bookmark(reader.last);
+    if (after < this.#recent.end) return "";
+    // Another replica may be ahead of this one; then the log has the number, and we shall get there.
+    const { changes } = await this.#options.storage.changesAfter(after - 1, 1);
+    if (changes.length > 0) return "";
+    reader.last = this.#recent.end - 1;
+    this.#gaps++;
+    return gapFrame(1, reader.last);
+  }
+
+  /** What is no longer in the ring. */
+  async #missedBy(reader: Reader): Promise<string> {
+    if (reader.last + 1 >= this.#recent.start) return "";
+    if (!reader.isResumable) {
+      const missed = this.#recent.start - reader.last - 1;
+      reader.last = this.#recent.start - 1;
+      this.#gaps++;
+      return gapComment(missed);
+    }
+    const { changes, oldest } = await this.#options.storage.changesAfter(reader.last, changesPerRead);
+    const first = changes[0]?.sequence ?? Math.max(oldest, this.#recent.start);
+    let text = "";
+    if (first > reader.last + 1) {
+      text = gapFrame(reader.last + 1, first - 1);
+      reader.last = first - 1;
+      this.#gaps++;
+    }
+    for (const change of changes) {
+      if (change.sequence >= this.#recent.end) break;
+      text += changeFrame(change, reader.dialect, true) ?? "";
+      reader.last = change.sequence;
+    }
+    return text;
+  }
+
+  #newsFor(reader: Reader): string {
+    let text = "";
+    if (reader.last + 1 >= this.#recent.start) {
+      const end = Math.min(this.#recent.end, reader.last + 1 + framesPerChunk);
+      for (let sequence = reader.last + 1; sequence < end; sequence++)
+        text += this.#recent.at(sequence)?.frame(reader.dialect, reader.isResumable) ?? "";
+      reader.last = Math.max(reader.last, end - 1);
+    }
+    const end = Math.min(this.#pings.end, Math.max(reader.nextPing, this.#pings.start) + framesPerChunk);
+    for (let index = Math.max(reader.nextPing, this.#pings.start); index < end; index++)
+      text += this.#pings.at(index)?.frame(reader.isResumable) ?? "";
+    reader.nextPing = end;
+    return text;
+  }
+
+  #hasNews(reader: Reader): boolean {
+    return reader.last + 1 < this.#recent.end || reader.nextPing < this.#pings.end;
+  }
+
+  /** True when nothing came for as long as a connection may be silent. */
+  #untilNews(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const done = (isQuiet: boolean): void => {
+        cancel();
+        this.#waiting.delete(wake);
+        signal.removeEventListener("abort", wake);
+        resolve(isQuiet);
+      };
+      const wake = (): void => done(false);
+      const cancel = this.#options.env.setTimer(this.#options.keepAliveMs, () => done(true));
+      this.#waiting.add(wake);
+      signal.addEventListener("abort", wake, { once: true });
+      if (signal.aborted) wake();
+    });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}
+
+class Reader {
+  readonly dialect: Dialect;
+  readonly isResumable: boolean;
+  last: number;
+  nextPing: number;
+
+  constructor({ dialect, isResumable }: Subscription, last: number, nextPing: number) {
+    this.dialect = dialect;
+    this.isResumable = isResumable;
+    this.last = last;
+    this.nextPing = nextPing;
+  }
+}
+
+/** A change with its frames, each made once however many read it. */
+class FramedChange {
+  readonly #change: Change;
+  readonly #frames = new Map<string, string>();
+
+  constructor(change: Change) {
+    this.#change = change;
+  }
+
+  frame(dialect: Dialect, withSequence: boolean): string {
+    const variant = withSequence ? `${dialect}#` : dialect;
+    let frame = this.#frames.get(variant);
+    if (frame === undefined) {
+      frame = changeFrame(this.#change, dialect, withSequence) ?? "";
+      this.#frames.set(variant, frame);
+    }
+    return frame;
+  }
+}
+
+class FramedPing {
+  readonly #id: string;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  frame(withSequence: boolean): string {
+    return pingFrame(this.#id, withSequence);
+  }
+}
+
+const encoder = new TextEncoder();
+const pingPeriodMs = 1_000;
+const recentPings = 4_096;
+const maxRememberedPings = 200_000;
+const framesPerChunk = 256;
+const changesPerRead = 500;

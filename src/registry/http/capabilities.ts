@@ -1,0 +1,188 @@
+import type { HttpResponse } from "../../http/message.ts";
+import { encodeActivity } from "../dialects/activity.ts";
+import { type Dialect, encodeTarget } from "../dialects/dialect.ts";
+import type { Feed } from "../feed/feed.ts";
+import type { Entry } from "../model/entry.ts";
+import { healthAt } from "../model/expiry.ts";
+import { countHealth, type HealthCounts, type Search, search, stale } from "../model/queries.ts";
+import { resourceProvider, toolInvoker } from "../model/service.ts";
+import type { RegistryCore } from "../registry-core.ts";
+import { isStrategyName, type ResolveQuestion, type Resolver, strategyNames } from "../resolve/resolver.ts";
+import { dataAnswer, errorAnswer, listAnswer } from "./answers.ts";
+import { dialectOf, type RegistryRequest } from "./request.ts";
+
+export interface ReadParts {
+  readonly core: RegistryCore;
+  readonly feed: Feed;
+  readonly resolver: Resolver;
+  readonly version: string;
+  readonly maxSubscribers: number;
+}
+
+type Read = (request: RegistryRequest, dialect: Dialect, parts: ReadParts) => HttpResponse | Promise<HttpResponse>;
+
+/** What people, command lines and dashboards ask. The paths are the same in all dialects. */
+export async function read(request: RegistryRequest, parts: ReadParts): Promise<HttpResponse | undefined> {
+  const byMethod = routes[request.path];
+  if (!byMethod) return undefined;
+  const route = byMethod[request.method === "HEAD" ? "GET" : request.method];
+  if (!route) {
+    const allowed = Object.keys(byMethod);
+    return errorAnswer(405, `use ${allowed.join(" or ")}`, { allow: allowed.join(", ") });
+  }
+  const dialect = dialectOf(request.query);
+  if (!dialect) return errorAnswer(400, "dialect: must be a, s or b");
+  return route(request, dialect, parts);
+}
+
+const list: Read = ({ query }, dialect, { core }) => {
+  const found = search(core.directory, searchOf(query), core.now().monotonicMs, core.rules.expiry);
+  return listAnswer(encoded(found, dialect), found.length);
+};
+
+function* encoded(entries: readonly Entry[], dialect: Dialect): Generator<string> {
+  for (const entry of entries) {
+    if (dialect !== "a") {
+      entry.encoded ??= encodeTarget(entry.instance.target, dialect);
+      if (entry.encoded !== undefined) yield entry.encoded;
+      continue;
+    }
+    const json = encodeTarget(entry.instance.target, dialect);
+    if (json !== undefined) yield json;
+  }
+}
+
+/** By service name, in order of registration. */
+const states =
+  (serviceType: string): Read =>
+  (_request, dialect, { core }) => {
+    const now = core.now();
+    const byName: Record<string, unknown[]> = {};
+    for (const entry of search(core.directory, { serviceType }, now.monotonicMs, core.rules.expiry)) {
+      const name = entry.instance.target.serviceName;
+      // A service may call itself __proto__; the key is still only a key.
+      if (!Object.hasOwn(byName, name))
+        Object.defineProperty(byName, name, { value: [], enumerable: true, writable: true, configurable: true });
+      byName[name]?.push(encodeActivity(entry, dialect, now, core.rules.expiry));
+    }
+    return dataAnswer(JSON.stringify(byName));
+  };
+
+const notifications: Read = ({ http, query }, dialect, { feed, maxSubscribers }) => {
+  if (feed.subscribers >= maxSubscribers)
+    return errorAnswer(503, `there are ${maxSubscribers} subscribers already`, { "retry-after": "5" });
+  const isResumable = query.get("resume") === "true";
+  const place = http.headers["last-event-id"] ?? query.get("lastEventId") ?? undefined;
+  if (isResumable && place !== undefined && !/^\d{1,15}$/.test(place))
+    return errorAnswer(400, "Last-Event-ID: must be the number of an event");
+  const after = isResumable && place !== undefined ? { after: Number(place) } : {};
+  const signal = http.signal ?? new AbortController().signal;
+  return {
+    status: 200,
+    headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" },
+    body: feed.subscribe({ dialect, isResumable, ...after, signal }),
+  };
+};
+
+const listStale: Read = ({ query }, _dialect, { core }) => {
+  const found = staleOf(query, core);
+  if (typeof found === "string") return errorAnswer(400, found);
+  const { monotonicMs } = core.now();
+  const rows = found.map((entry) => {
+    const { id, serviceName, serviceType, host, port } = entry.instance.target;
+    const healthStatus = healthAt(entry, monotonicMs, core.rules.expiry).toLowerCase();
+    const lastSeen = entry.lastSeenMs === undefined ? null : new Date(entry.lastSeenMs).toISOString();
+    return JSON.stringify({ id, serviceName, serviceType, host, port, healthStatus, lastSeen });
+  });
+  return listAnswer(rows, rows.length);
+};
+
+const removeStale: Read = async ({ query, by }, _dialect, { core }) => {
+  const found = staleOf(query, core);
+  if (typeof found === "string") return errorAnswer(400, found);
+  const answers = await Promise.all(
+    found.map(({ instance }) => core.submit({ kind: "Remove", id: instance.target.id, by })),
+  );
+  // What others own is passed over, not refused: the rest of the clean-up is still wanted.
+  return dataAnswer(String(answers.filter(({ kind }) => kind === "Done").length));
+};
+
+function staleOf(query: URLSearchParams, core: RegistryCore): readonly Entry[] | string {
+  const age = query.get("maxAgeSeconds") ?? "86400";
+  if (!/^\d{1,12}$/.test(age)) return "maxAgeSeconds: must be a number of seconds";
+  return stale(core.directory, Number(age) * 1000, query.get("inactiveOnly") === "true", core.now(), core.rules.expiry);
+}
+
+const fleet: Read = (_request, _dialect, { core }) => {
+  const counts = countHealth(core.directory.registered(), core.now().monotonicMs, core.rules.expiry);
+  const warning = counts.UNHEALTHY + counts.PENDING;
+  const overall = counts.DOWN > 0 ? "Down" : warning > 0 ? "Warning" : "Healthy";
+  return dataAnswer(
+    JSON.stringify({ total: counts.total, healthy: counts.HEALTHY, warning, down: counts.DOWN, overall }),
+  );
+};
+
+const versionInfo: Read = (_request, _dialect, { version }) => dataAnswer(JSON.stringify({ version }));
+
+const statistics: Read = (_request, _dialect, { core }) => {
+  const counted = (serviceType: string): HealthCounts => {
+    const { monotonicMs } = core.now();
+    const found = search(core.directory, { serviceType }, monotonicMs, core.rules.expiry);
+    return countHealth(found, monotonicMs, core.rules.expiry);
+  };
+  const json = (counts: HealthCounts): object => ({
+    total: counts.total,
+    healthy: counts.HEALTHY,
+    unhealthy: counts.UNHEALTHY,
+    down: counts.DOWN,
+    pending: counts.PENDING,
+  });
+  // Tools, resources and the like live with the services; this registry knows only who offers them.
+  return dataAnswer(
+    JSON.stringify({
+      toolsCount: 0,
+      resourcesCount: 0,
+      promptsCount: 0,
+      forwardsCount: 0,
+      dataStoresCount: 0,
+      toolCapabilities: json(counted(toolInvoker)),
+      resourceCapabilities: json(counted(resourceProvider)),
+    }),
+  );
+};
+
+const resolve: Read = ({ query }, dialect, { resolver }) => {
+  const strategy = query.get("strategy") ?? "first-available";
+  if (!isStrategyName(strategy)) return errorAnswer(400, `strategy: must be one of ${strategyNames.join(", ")}`);
+  const question: ResolveQuestion = { ...searchOf(query), strategy };
+  if (question.serviceName === undefined && question.serviceType === undefined)
+    return errorAnswer(400, "serviceName or serviceType: is required");
+  const target = resolver.resolve(question);
+  const json = target && encodeTarget(target, dialect);
+  if (json === undefined) {
+    const name = question.serviceName ?? question.serviceType;
+    return errorAnswer(404, `There is no host registered for service ${name}`);
+  }
+  return dataAnswer(json);
+};
+
+function searchOf(query: URLSearchParams): Search {
+  const asked: Record<string, string> = {};
+  for (const field of ["serviceName", "serviceType", "serviceSubType", "languageName"]) {
+    const value = query.get(field);
+    if (value !== null && value !== "") asked[field] = value;
+  }
+  return asked;
+}
+
+const routes: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
+  "/api/v1/capabilities": { GET: list },
+  "/api/v1/capabilities/tools/state": { GET: states(toolInvoker) },
+  "/api/v1/capabilities/resources/state": { GET: states(resourceProvider) },
+  "/api/v1/capabilities/notifications": { GET: notifications },
+  "/api/v1/capabilities/stale": { GET: listStale, DELETE: removeStale },
+  "/api/v1/capabilities/fleet/status": { GET: fleet },
+  "/api/v1/management/info/version": { GET: versionInfo },
+  "/api/v1/management/statistics": { GET: statistics },
+  "/api/v1/resolve": { GET: resolve },
+};

@@ -1,0 +1,103 @@
+import type { Moment } from "../model/decide.ts";
+import type { Directory } from "../model/directory.ts";
+import type { Entry } from "../model/entry.ts";
+import { type ExpiryLimits, healthAt, isLiveAt } from "../model/expiry.ts";
+import { type Search, search } from "../model/queries.ts";
+import type { ServiceTarget } from "../model/service.ts";
+
+/** How one of several live services is chosen. All candidates come in one order, which is the same on every replica. */
+export const strategyNames = ["first-available", "round-robin", "least-recently-failed", "weighted-by-health"] as const;
+export type StrategyName = (typeof strategyNames)[number];
+
+export const isStrategyName = (text: string): text is StrategyName => strategyNames.some((name) => name === text);
+
+export interface ResolveQuestion extends Search {
+  readonly strategy?: StrategyName;
+}
+
+/** The specification's ServiceResolver, with a choice of strategies. Only live services are ever handed out. */
+export class Resolver {
+  readonly #directory: Directory;
+  readonly #limits: ExpiryLimits;
+  readonly #now: () => Moment;
+  readonly #turns = new Map<string, number>();
+
+  constructor(directory: Directory, limits: ExpiryLimits, now: () => Moment) {
+    this.#directory = directory;
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  resolve(question: ResolveQuestion): ServiceTarget | undefined {
+    const nowMs = this.#now().monotonicMs;
+    const live = search(this.#directory, question, nowMs, this.#limits).filter((entry) =>
+      isLiveAt(entry, nowMs, this.#limits),
+    );
+    // Those known to be healthy go before those of which nothing is known yet.
+    const healthy = live.filter((entry) => healthAt(entry, nowMs, this.#limits) === "HEALTHY");
+    return this.#choose(healthy.length > 0 ? healthy : live, question)?.instance.target;
+  }
+
+  #choose(candidates: readonly Entry[], question: ResolveQuestion): Entry | undefined {
+    if (candidates.length < 2) return candidates[0];
+    switch (question.strategy ?? "first-available") {
+      case "first-available":
+        return candidates[0];
+      case "round-robin":
+        return candidates[this.#nextTurn(question) % candidates.length];
+      case "least-recently-failed":
+        return leastRecentlyFailed(candidates);
+      case "weighted-by-health":
+        return weightedByHealth(candidates, this.#nextTurn(question));
+    }
+  }
+
+  #nextTurn(question: ResolveQuestion): number {
+    const key = JSON.stringify(question);
+    const turn = this.#turns.get(key) ?? 0;
+    if (this.#turns.size >= maxTurns) this.#turns.clear();
+    this.#turns.set(key, turn + 1);
+    return turn;
+  }
+}
+
+const maxTurns = 10_000;
+
+/** Never failed first, then whose failure lies furthest back; ties by order. */
+export function leastRecentlyFailed(candidates: readonly Entry[]): Entry | undefined {
+  const failedAt = ({ instance }: Entry): number => instance.lastFailureAtMs ?? Number.NEGATIVE_INFINITY;
+  let best = candidates[0];
+  for (const candidate of candidates) if (best !== undefined && failedAt(candidate) < failedAt(best)) best = candidate;
+  return best;
+}
+
+/**
+ * Turns are shared out by weight: a service whose recent states were all good gets the most, one that failed all the
+ * time the least, and nobody none. Deterministic: over one full round everybody gets exactly its share.
+ */
+export function weightedByHealth(candidates: readonly Entry[], turn: number): Entry | undefined {
+  const weights = candidates.map(healthWeight);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  // A stride that shares no divisor with the round spreads each one's turns over the round instead of bunching them.
+  let place = (turn * strideFor(total)) % total;
+  for (const [index, weight] of weights.entries()) {
+    if (place < weight) return candidates[index];
+    place -= weight;
+  }
+  return candidates[0];
+}
+
+export function healthWeight({ instance: { states } }: Entry): number {
+  const known = states.filter(({ health }) => health !== "PENDING");
+  if (known.length === 0) return maxWeight / 2;
+  const good = known.filter(({ health }) => health === "HEALTHY").length;
+  return Math.max(1, Math.round((maxWeight * good) / known.length));
+}
+const maxWeight = 10;
+
+function strideFor(total: number): number {
+  let stride = Math.max(1, Math.floor(total * 0.618));
+  while (divisor(stride, total) !== 1) stride++;
+  return stride;
+}
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));

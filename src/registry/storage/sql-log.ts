@@ -1,0 +1,249 @@
+import type { Env } from "../../env/env.ts";
+import { type Database, maxNotificationBytes, type Row, type Transaction } from "../../store/database.ts";
+import { StoreError } from "../../store/store-error.ts";
+import { type Change, type ChangeKind, numberChanges } from "../model/change.ts";
+import type { Instance } from "../model/instance.ts";
+import { registryMigrations } from "./migrations.ts";
+import {
+  type Beat,
+  type CommitRequest,
+  type Follower,
+  type Loaded,
+  LogBehindError,
+  type RegistryLog,
+} from "./registry-log.ts";
+
+/** The log in a database. */
+export async function openSqlLog(env: Env, database: Database): Promise<RegistryLog> {
+  await database.migrate("registry", registryMigrations);
+  return new SqlLog(env, database);
+}
+
+class SqlLog implements RegistryLog {
+  readonly #env: Env;
+  readonly #database: Database;
+  /** Names this process, so that it need not listen to itself. */
+  readonly #replica: string;
+
+  constructor(env: Env, database: Database) {
+    this.#env = env;
+    this.#database = database;
+    this.#replica = env.uuid();
+  }
+
+  async load(): Promise<Loaded> {
+    return this.#database.transaction(async (transaction) => {
+      const sequence = await lockHead(transaction, this.#database.kind);
+      const beats = await transaction.query("SELECT id, last_seen_ms FROM registry_beats");
+      const seen = new Map(beats.map((row) => [String(row["id"]), Number(row["last_seen_ms"])]));
+      const rows = await transaction.query("SELECT id, body FROM registry_services");
+      return {
+        sequence,
+        services: rows.map((row) => ({
+          instance: JSON.parse(String(row["body"])) as Instance,
+          lastSeenMs: seen.get(String(row["id"])),
+        })),
+      };
+    });
+  }
+
+  async commit(asked: CommitRequest): Promise<readonly Change[]> {
+    const batch = this.#env.uuid();
+    let before = asked.applied;
+    let made: readonly Change[] = [];
+    try {
+      await this.#database.transaction(async (transaction) => {
+        before = await lockHead(transaction, this.#database.kind);
+        const missed = before > asked.applied ? await readAfter(transaction, asked.applied, before) : [];
+        made = numberChanges(
+          asked.decide(missed, await readBeatAges(transaction, this.#database.kind, asked.confirm)),
+          before,
+        );
+        if (made.length > 0) await this.#write(transaction, batch, made, before);
+      });
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.reason !== "CommitUnknown" || made.length === 0) throw error;
+      if (!(await this.#wasWritten(batch, before)))
+        throw new StoreError("Unavailable", error.message, { cause: error });
+    }
+    return made;
+  }
+
+  async changesAfter(sequence: number, limit: number): ReturnType<RegistryLog["changesAfter"]> {
+    const rows = await this.#database.query(
+      "SELECT sequence, kind, id, at_ms, body FROM registry_changes WHERE sequence > ? ORDER BY sequence LIMIT ?",
+      [sequence, limit],
+    );
+    const [oldest] = await this.#database.query("SELECT min(sequence) AS oldest FROM registry_changes");
+    const changes = rows.map(toChange);
+    return { changes, oldest: Number(oldest?.["oldest"] ?? sequence + 1) };
+  }
+
+  async saveBeats(beats: readonly Beat[]): Promise<void> {
+    const isShared = this.#database.kind === "postgres";
+    await this.#database.transaction(async (transaction) => {
+      const wallMs = this.#env.now().getTime();
+      if (isShared) {
+        // In one order, so that two replicas that save the same services never wait for each other in a circle.
+        const sorted = beats.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+        await transaction.query(sharedBeats, [
+          JSON.stringify(sorted.map(({ id }) => id)),
+          JSON.stringify(sorted.map(({ ageMs }) => Math.round(ageMs))),
+        ]);
+        for (const payload of beatPayloads(this.#replica, beats)) await transaction.notify(beatsChannel, payload);
+        return;
+      }
+      await transaction.insert({
+        table: "registry_beats",
+        columns: ["id", "last_seen_ms"],
+        rows: beats.map(({ id, ageMs }) => [id, Math.round(wallMs - ageMs)]),
+        onConflict: "ON CONFLICT (id) DO UPDATE SET last_seen_ms = excluded.last_seen_ms",
+      });
+    });
+  }
+
+  async follow(follower: Follower): Promise<() => Promise<void>> {
+    if (this.#database.kind === "sqlite") return async () => undefined;
+    const stops = await Promise.all([
+      this.#database.listen(changesChannel, {
+        onMessage: (payload) => {
+          const [replica, sequence] = payload.split(" ");
+          if (replica !== this.#replica) follower.onChanges(Number(sequence));
+        },
+        onGap: () => follower.onGap(),
+      }),
+      this.#database.listen(beatsChannel, {
+        onMessage: (payload) => {
+          const [replica, ...ids] = JSON.parse(payload) as string[];
+          if (replica !== this.#replica) follower.onBeats(ids);
+        },
+        onGap: () => undefined,
+      }),
+    ]);
+    return async () => void (await Promise.all(stops.map((stop) => stop())));
+  }
+
+  async prune(upTo: number): Promise<void> {
+    await this.#database.query("DELETE FROM registry_changes WHERE sequence <= ?", [upTo]);
+    await this.#database.query("DELETE FROM registry_beats WHERE id NOT IN (SELECT id FROM registry_services)");
+  }
+
+  async #write(transaction: Transaction, batch: string, changes: readonly Change[], before: number): Promise<void> {
+    const newest = new Map(changes.map((change) => [change.id, change]));
+    const sequence = before + changes.length;
+    await transaction.insert({
+      table: "registry_changes",
+      columns: ["sequence", "batch", "kind", "id", "at_ms", "body"],
+      rows: changes.map((change) => [
+        change.sequence,
+        batch,
+        change.kind,
+        change.id,
+        change.atMs,
+        change.instance && JSON.stringify(change.instance),
+      ]),
+    });
+    const kept = [...newest.values()].filter(({ instance }) => instance !== null);
+    await transaction.insert({
+      table: "registry_services",
+      columns: ["id", "body"],
+      rows: kept.map(({ id, instance }) => [id, JSON.stringify(instance)]),
+      onConflict: "ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+    });
+    const isSilent = ({ instance }: Change): boolean => !instance?.pinged;
+    const isGone = ({ instance }: Change): boolean => instance === null;
+    await deleteAll(transaction, "registry_beats", [...newest.values()].filter(isSilent));
+    await deleteAll(transaction, "registry_services", [...newest.values()].filter(isGone));
+    await transaction.query("UPDATE registry_head SET sequence = ? WHERE id = 0", [sequence]);
+    if (this.#database.kind === "postgres") await transaction.notify(changesChannel, `${this.#replica} ${sequence}`);
+  }
+
+  /** The commit's answer was lost. The batch is in the log or it is not, and the head's lock keeps that from changing. */
+  #wasWritten(batch: string, before: number): Promise<boolean> {
+    return this.#database.transaction(async (transaction) => {
+      await lockHead(transaction, this.#database.kind);
+      const rows = await transaction.query(
+        "SELECT 1 AS found FROM registry_changes WHERE batch = ? AND sequence > ? LIMIT 1",
+        [batch, before],
+      );
+      return rows.length > 0;
+    });
+  }
+}
+
+const changesChannel = "capstan_registry_changes";
+const beatsChannel = "capstan_registry_beats";
+
+const sharedBeats = `INSERT INTO registry_beats (id, last_seen_ms)
+  SELECT beat.id, CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - CAST(beat.age AS BIGINT)
+  FROM ROWS FROM (json_array_elements_text(CAST(? AS JSON)), json_array_elements_text(CAST(? AS JSON))) AS beat (id, age)
+  ON CONFLICT (id) DO UPDATE SET last_seen_ms = greatest(registry_beats.last_seen_ms, excluded.last_seen_ms)`;
+
+/** Whoever holds this row writes; everybody else waits, so that numbers and commits have one order. */
+async function lockHead(transaction: Transaction, kind: Database["kind"]): Promise<number> {
+  const lock = kind === "postgres" ? " FOR UPDATE" : "";
+  const [head] = await transaction.query(`SELECT sequence FROM registry_head WHERE id = 0${lock}`);
+  return Number(head?.["sequence"]);
+}
+
+async function readAfter(transaction: Transaction, after: number, upTo: number): Promise<readonly Change[]> {
+  const rows = await transaction.query(
+    "SELECT sequence, kind, id, at_ms, body FROM registry_changes WHERE sequence > ? AND sequence <= ? ORDER BY sequence",
+    [after, upTo],
+  );
+  // Others have pruned what we have not seen: only a fresh look at everything is truthful.
+  if (rows.length < upTo - after) throw new LogBehindError(after);
+  return rows.map(toChange);
+}
+
+async function deleteAll(transaction: Transaction, table: string, changes: readonly Change[]): Promise<void> {
+  for (let start = 0; start < changes.length; start += idsPerQuery) {
+    const ids = changes.slice(start, start + idsPerQuery).map(({ id }) => id);
+    await transaction.query(`DELETE FROM ${table} WHERE id IN (${ids.map(() => "?").join(",")})`, ids);
+  }
+}
+
+/** How long ago other replicas heard of them; a registry in a SQLite file has no other replicas. */
+async function readBeatAges(
+  transaction: Transaction,
+  kind: Database["kind"],
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const beats = new Map<string, number>();
+  if (kind === "sqlite") return beats;
+  for (let start = 0; start < ids.length; start += idsPerQuery) {
+    const part = ids.slice(start, start + idsPerQuery);
+    const rows = await transaction.query(
+      `SELECT id, CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - last_seen_ms AS age FROM registry_beats WHERE id IN (${part.map(() => "?").join(",")})`,
+      part,
+    );
+    for (const row of rows) beats.set(String(row["id"]), Number(row["age"]));
+  }
+  return beats;
+}
+const idsPerQuery = 500;
+
+const toChange = (row: Row): Change => ({
+  sequence: Number(row["sequence"]),
+  kind: String(row["kind"]) as ChangeKind,
+  id: String(row["id"]),
+  atMs: Number(row["at_ms"]),
+  instance: row["body"] === null ? null : (JSON.parse(String(row["body"])) as Instance),
+});
+
+/** Ids in as few messages as fit. */
+function* beatPayloads(replica: string, beats: readonly Beat[]): Generator<string> {
+  let ids: string[] = [replica];
+  let bytes = 64;
+  for (const { id } of beats) {
+    const size = Buffer.byteLength(JSON.stringify(id)) + 1;
+    if (bytes + size > maxNotificationBytes) {
+      yield JSON.stringify(ids);
+      ids = [replica];
+      bytes = 64;
+    }
+    ids.push(id);
+    bytes += size;
+  }
+  if (ids.length > 1) yield JSON.stringify(ids);
+}
