@@ -1,4 +1,6 @@
-/** The little of the Kubernetes API that a page needs: lists that stay live. */
+import type { Feed } from "./live-stream.ts";
+
+/** Kubernetes objects and tables as feeds of the live stream. */
 export interface KubeObject {
   readonly metadata: {
     readonly name: string;
@@ -9,77 +11,57 @@ export interface KubeObject {
   };
 }
 
-export type Live<T> =
-  | { readonly kind: "Loading" }
-  | { readonly kind: "SignedOut" }
-  | { readonly kind: "Failed"; readonly message: string }
-  | { readonly kind: "Live"; readonly items: readonly T[] };
-
-const reconnectDelayMs = 1_000;
-
-/** Lists a resource and follows its changes until the signal is aborted; each change is told as the whole new list. */
-export async function follow<T extends KubeObject>(
-  path: string,
-  tell: (state: Live<T>) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await listAndWatch(path, tell, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof SignedOut) return tell({ kind: "SignedOut" });
-      tell({ kind: "Failed", message: error instanceof Error ? error.message : String(error) });
-    }
-    await new Promise((resolve) => setTimeout(resolve, reconnectDelayMs));
-  }
+export function objectsAt<T extends KubeObject>(path: string): Feed<readonly T[]> {
+  return {
+    path,
+    accept: "application/json",
+    begin(list) {
+      const { metadata, items } = list as { metadata: { resourceVersion: string }; items: readonly T[] };
+      return { value: items.toSorted(byName), resourceVersion: metadata.resourceVersion };
+    },
+    apply(items, type, object) {
+      const changed = object as T;
+      const others = items.filter(({ metadata }) => metadata.uid !== changed.metadata.uid);
+      return type === "DELETED" ? others : [...others, changed].sort(byName);
+    },
+  };
 }
 
-class SignedOut extends Error {}
-
-async function listAndWatch<T extends KubeObject>(
-  path: string,
-  tell: (state: Live<T>) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  const list = (await (await ask(path, signal)).json()) as { metadata: { resourceVersion: string }; items: T[] };
-  const items = new Map(list.items.map((item) => [item.metadata.uid, item]));
-  const publish = (): void => tell({ kind: "Live", items: [...items.values()].sort(byName) });
-  publish();
-  const watch = await ask(
-    `${path}?watch=true&allowWatchBookmarks=true&resourceVersion=${list.metadata.resourceVersion}`,
-    signal,
-  );
-  for await (const line of lines(watch)) {
-    const event = JSON.parse(line) as { type: string; object: T };
-    if (event.type === "ERROR") return;
-    if (event.type === "BOOKMARK") continue;
-    if (event.type === "DELETED") items.delete(event.object.metadata.uid);
-    else items.set(event.object.metadata.uid, event.object);
-    publish();
-  }
+/** What `kubectl get` would print. */
+export interface Table {
+  readonly columns: readonly { readonly name: string; readonly priority: number }[];
+  readonly rows: readonly Row[];
+}
+export interface Row {
+  readonly cells: readonly unknown[];
+  readonly object: KubeObject;
 }
 
-async function ask(path: string, signal: AbortSignal): Promise<Response> {
-  const response = await fetch(`/k8s${path}`, { signal, headers: { accept: "application/json" } });
-  if (response.status === 401) throw new SignedOut();
-  if (!response.ok) {
-    const { message } = (await response.json().catch(() => ({}))) as { message?: string };
-    throw new Error(message ?? `${path} answered ${response.status}`);
-  }
-  return response;
+export function tableAt(path: string): Feed<Table> {
+  return {
+    path,
+    accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
+    begin(list) {
+      const { metadata, columnDefinitions, rows } = list as WireTable & { metadata: { resourceVersion: string } };
+      return {
+        value: { columns: columnDefinitions ?? [], rows: sortRows(rows ?? []) },
+        resourceVersion: metadata.resourceVersion,
+      };
+    },
+    apply(table, type, object) {
+      const [row] = (object as WireTable).rows ?? [];
+      if (!row) return table;
+      const others = table.rows.filter((other) => other.object.metadata.uid !== row.object.metadata.uid);
+      return { ...table, rows: type === "DELETED" ? others : sortRows([...others, row]) };
+    },
+  };
 }
 
-async function* lines(response: Response): AsyncGenerator<string> {
-  if (!response.body) return;
-  let rest = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
-    yield* parts.filter((part) => part !== "");
-  }
+interface WireTable {
+  readonly columnDefinitions?: Table["columns"];
+  readonly rows?: readonly Row[];
 }
 
+const sortRows = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => byName(a.object, b.object));
 const byName = (a: KubeObject, b: KubeObject): number => keyOf(a).localeCompare(keyOf(b));
 export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;

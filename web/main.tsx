@@ -1,10 +1,14 @@
 import { type JSX, render } from "preact";
+import { ObjectPage } from "./pages/object.tsx";
+import { SectionPage } from "./pages/section.tsx";
 import { WorldPage } from "./pages/world.tsx";
 import { Worlds } from "./pages/worlds.tsx";
 import { linkTo, usePath } from "./router.ts";
+import { sections } from "./sections.ts";
 
 function App(): JSX.Element {
   const path = usePath();
+  const here = path[0] ?? "worlds";
   return (
     <>
       <header class="top">
@@ -13,9 +17,11 @@ function App(): JSX.Element {
           <a href={linkTo()}>Capstan</a>
         </h1>
         <nav aria-label="Sections">
-          <a href={linkTo("worlds")} aria-current={path[0] !== undefined && path[0] !== "worlds" ? undefined : "page"}>
-            Worlds
-          </a>
+          {[{ id: "worlds", title: "Worlds" }, ...sections].map(({ id, title }) => (
+            <a key={id} href={linkTo(id)} aria-current={id === here ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
         </nav>
       </header>
       <main>
@@ -26,11 +32,16 @@ function App(): JSX.Element {
 }
 
 function Page({ path }: { readonly path: readonly string[] }): JSX.Element {
-  const [section = "worlds", namespace, name, requirement] = path;
-  if (section === "worlds" && namespace && name)
-    return <WorldPage key={`${namespace}/${name}`} namespace={namespace} name={name} requirement={requirement} />;
-  if (section === "worlds") return <Worlds />;
-  return <p class="quiet">There is no such page.</p>;
+  const [id = "worlds", namespace, name, requirement] = path;
+  const key = path.slice(0, 3).join("/");
+  if (id === "worlds") {
+    if (!namespace || !name) return <Worlds />;
+    return <WorldPage key={key} namespace={namespace} name={name} requirement={requirement} />;
+  }
+  const section = sections.find((candidate) => candidate.id === id);
+  if (!section) return <p class="quiet">There is no such page.</p>;
+  if (!namespace || !name) return <SectionPage key={key} section={section} />;
+  return <ObjectPage key={key} section={section} namespace={namespace} name={name} />;
 }
 
 const root = document.getElementById("app");

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Live } from "./kube.ts";
+import type { Live } from "./live-stream.ts";
 
 /** The phase of an object, told by word and by colour. */
 export function Phase({ phase }: { readonly phase: string | undefined }): JSX.Element {

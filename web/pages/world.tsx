@@ -3,7 +3,7 @@ import { CapabilityGraph } from "../capability-graph.tsx";
 import type { KubeObject } from "../kube.ts";
 import { Phase, StateNotice } from "../parts.tsx";
 import { linkTo } from "../router.ts";
-import { useLive } from "../use-live.ts";
+import { useObjects } from "../use-live.ts";
 import { type RequirementReport, useWorldReport } from "../world-report.ts";
 
 const group = "/apis/game.platform/v1alpha1";
@@ -17,10 +17,10 @@ interface WorldPageProps {
 
 /** One world: who needs what from whom, and for each need every candidate and why it was not taken. */
 export function WorldPage({ namespace, name, requirement: chosen }: WorldPageProps): JSX.Element {
-  const worlds = useLive<KubeObject>(`${group}/namespaces/${namespace}/worldinstances`);
-  const modules = useLive<KubeObject>(`${group}/namespaces/${namespace}/modulemanifests`);
+  const worlds = useObjects<KubeObject>(`${group}/namespaces/${namespace}/worldinstances`);
+  const modules = useObjects<KubeObject>(`${group}/namespaces/${namespace}/modulemanifests`);
   const revision = [worlds, modules]
-    .flatMap((live) => (live.kind === "Live" ? live.items.map(({ metadata }) => metadata.resourceVersion) : []))
+    .flatMap((live) => (live.kind === "Live" ? live.value.map(({ metadata }) => metadata.resourceVersion) : []))
     .join();
   const report = useWorldReport(namespace, name, revision);
   if (worlds.kind !== "Live") return <StateNotice state={worlds} />;

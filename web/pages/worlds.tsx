@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { type KubeObject, keyOf } from "../kube.ts";
 import { Phase, StateNotice } from "../parts.tsx";
 import { linkTo } from "../router.ts";
-import { useLive } from "../use-live.ts";
+import { useObjects } from "../use-live.ts";
 
 interface World extends KubeObject {
   readonly spec: { readonly gameRef: { readonly name: string }; readonly region: string };
@@ -24,18 +24,18 @@ const group = "/apis/game.platform/v1alpha1";
 
 /** Every world, what is bound in it, and why a world is not running. */
 export function Worlds(): JSX.Element {
-  const worlds = useLive<World>(`${group}/worldinstances`);
-  const bindings = useLive<Binding>(`${group}/capabilitybindings`);
+  const worlds = useObjects<World>(`${group}/worldinstances`);
+  const bindings = useObjects<Binding>(`${group}/capabilitybindings`);
   if (worlds.kind !== "Live") return <StateNotice state={worlds} />;
-  if (worlds.items.length === 0)
+  if (worlds.value.length === 0)
     return <p class="quiet">No world yet. Apply one with kubectl; it appears here at once.</p>;
   return (
     <>
-      {worlds.items.map((world) => (
+      {worlds.value.map((world) => (
         <WorldCard
           key={keyOf(world)}
           world={world}
-          bindings={bindings.kind === "Live" ? bindings.items.filter((binding) => isOf(binding, world)) : []}
+          bindings={bindings.kind === "Live" ? bindings.value.filter((binding) => isOf(binding, world)) : []}
         />
       ))}
     </>
