@@ -161,7 +161,7 @@ function formatOperand(value: Operand, verb: string, flags: Flags): string {
 
 /** The value is shown with the flags of the verb that does not fit it. */
 function badVerb(value: Operand, verb: string, flags: Flags): string {
-  return `%!${verb}(${goTypeName(value)}=${formatOperand(value, "v", flags)})`;
+  return `%!${verb}(${goTypeName(value)}=${formatOperand(value, "v", { ...flags, sharp: false })})`;
 }
 
 function formatString(text: string, verb: string, flags: Flags): string {
@@ -241,6 +241,9 @@ function formatFloat(value: number, verb: string, flags: Flags): string {
     case "F":
       text = toFixed(magnitude, flags.precision ?? 6);
       break;
+    case "b":
+      text = binaryForm(magnitude);
+      break;
     case "e":
     case "E":
       text = exponentForm(magnitude, flags.precision ?? 6);
@@ -255,6 +258,19 @@ function formatFloat(value: number, verb: string, flags: Flags): string {
   }
   if (verb === "E" || verb === "G") text = text.toUpperCase();
   return padNumber(sign, text, flags);
+}
+
+/** Mantissa and binary exponent of a double: `4503599627370496p-51`. */
+function binaryForm(value: number): string {
+  if (value === 0) return "0p-1074";
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, value);
+  const raw = bits.getBigUint64(0);
+  const biased = Number((raw >> 52n) & 0x7ffn);
+  const fraction = raw & ((1n << 52n) - 1n);
+  const mantissa = biased === 0 ? fraction : fraction | (1n << 52n);
+  const exponent = (biased === 0 ? 1 : biased) - 1075;
+  return `${mantissa}p${exponent < 0 ? "-" : "+"}${Math.abs(exponent)}`;
 }
 
 function toFixed(value: number, precision: number): string {

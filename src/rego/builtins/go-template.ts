@@ -2,7 +2,7 @@
  * Go's text/template for data: fields, variables, `if`, `range`, `with`, pipelines and the functions that need no code.
  * Values have no methods here, so a template can only read.
  */
-import { compareValues, equalValues } from "../values/compare.ts";
+import { compareValues, equalValues, typeName } from "../values/compare.ts";
 import { quoteGo } from "../values/format.ts";
 import { toJsonText } from "../values/json.ts";
 import { integerOf, isNumber, numberFromText, numberText } from "../values/number.ts";
@@ -36,9 +36,18 @@ const maxOutput = 10_000_000;
 
 export function renderTemplate(template: string, data: Value): string {
   const { nodes } = new TemplateParser(template).parse();
-  const renderer = new Renderer(data);
-  renderer.run(nodes, data);
+  const document = numbersAsText(data);
+  const renderer = new Renderer(document);
+  renderer.run(nodes, document);
   return renderer.output;
+}
+
+/** OPA gives templates the texts of numbers: `0` is true, and a number is never equal to a number of the template. */
+function numbersAsText(value: Value): Value {
+  if (isNumber(value)) return numberText(value);
+  if (isArray(value)) return value.map(numbersAsText);
+  if (!(value instanceof RegoObject)) return value;
+  return RegoObject.fromEntries([...value.entries()].map(([key, field]) => [key, numbersAsText(field)]));
 }
 
 class TemplateParser {
@@ -403,7 +412,10 @@ function callFunction(name: string, args: readonly (Value | undefined)[]): Value
     case "println":
       return `${values.map(printValue).join(" ")}\n`;
     case "printf":
-      return goSprintf(String(first), values.slice(1));
+      return goSprintf(
+        String(first),
+        values.slice(1).map((value) => (typeof value === "string" || isNumber(value) ? value : printValue(value))),
+      );
     case "html":
       return values
         .map(printValue)
@@ -419,20 +431,27 @@ function callFunction(name: string, args: readonly (Value | undefined)[]): Value
     case "urlquery":
       return encodeURIComponent(values.map(printValue).join(" ")).replaceAll("%20", "+");
     case "eq":
+      for (const value of values.slice(1)) checkComparable(name, first, value);
       return values.slice(1).some((value) => equalValues(first, value));
     case "ne":
+      checkComparable(name, first, second);
       return !equalValues(first, second);
     case "lt":
-      return compareValues(first, second) < 0;
     case "le":
-      return compareValues(first, second) <= 0;
     case "gt":
-      return compareValues(first, second) > 0;
-    case "ge":
-      return compareValues(first, second) >= 0;
+    case "ge": {
+      checkComparable(name, first, second);
+      const order = compareValues(first, second);
+      return { lt: order < 0, le: order <= 0, gt: order > 0, ge: order >= 0 }[name];
+    }
     default:
       throw new TemplateFault(`template: template:1: function ${quoteGo(name)} not defined`);
   }
+}
+
+function checkComparable(name: string, left: Value, right: Value): void {
+  if (left === null || right === null || typeName(left) === typeName(right)) return;
+  throw new TemplateFault(`error calling ${name}: incompatible types for comparison`);
 }
 
 const htmlEscapes: { readonly [char: string]: string } = {

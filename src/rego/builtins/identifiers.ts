@@ -63,7 +63,7 @@ function describeUuid(hex: string): Value {
     (BigInt(`0x${hex.slice(8, 12)}`) << 32n) |
     (version === 2 ? BigInt(`0x${hex.slice(0, 8)}`) : timeLow);
   // The clock starts at the Gregorian reform and ticks in 100 ns.
-  result.set("time", numberFromBigInt((ticks - 0x01b21dd213814000n) * 100n));
+  result.set("time", numberFromBigInt(BigInt.asIntN(64, (ticks - 0x01b21dd213814000n) * 100n)));
   result.set("clocksequence", Number.parseInt(hex.slice(16, 20), 16) & 0x3fff);
   const node = hex.slice(20);
   result.set("nodeid", (node.match(/../g) ?? []).join("-"));

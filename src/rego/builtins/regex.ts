@@ -27,8 +27,8 @@ export const regexBuiltins: Builtins = {
   },
   "regex.split": (args, machine) => split(compileCached(stringAt(args, 0), machine), stringAt(args, 1)),
   "regex.replace": (args, machine) => {
-    const text = stringAt(args, 0);
-    const replaced = replaceAll(compileCached(stringAt(args, 1), machine), text, stringAt(args, 2));
+    const [text, pattern, template] = [stringAt(args, 0), stringAt(args, 1), stringAt(args, 2)];
+    const replaced = replaceAll(compileCached(pattern, machine), text, template);
     machine.grow(replaced.length);
     return replaced;
   },
@@ -72,8 +72,8 @@ function syntaxMessage(pattern: string): string {
 }
 
 function match(args: Args, machine: Machine): Value {
-  const pattern = stringAt(args, 0);
-  return compileCached(pattern, machine).matcher(stringAt(args, 1)).find();
+  const [pattern, text] = [stringAt(args, 0), stringAt(args, 1)];
+  return compileCached(pattern, machine).matcher(text).find();
 }
 
 interface Found {

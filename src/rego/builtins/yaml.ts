@@ -10,6 +10,9 @@ export class YamlFault extends Error {}
 const maxAliasCount = 100;
 
 export function unmarshalYaml(text: string): Value {
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text)) {
+    throw new YamlFault("yaml: control characters are not allowed");
+  }
   if (/^%(?!YAML |TAG )/m.test(text)) throw new YamlFault("yaml: found unknown directive name");
   const documents = parseAllDocuments(text, {
     version: "1.1",
@@ -70,7 +73,7 @@ function convert(plain: unknown): Value {
 
 /** Go's reader: times, `yes` and `1:30` stay strings. */
 function likeGo(tag: Tags[number]): Tags {
-  if (typeof tag === "string" || !("test" in tag)) return [tag];
+  if (typeof tag === "string" || tag.collection !== undefined) return [tag];
   if (tag.tag === "tag:yaml.org,2002:timestamp" || tag.format === "TIME") return [];
   if (tag.tag !== "tag:yaml.org,2002:bool") return [tag];
   const test = tag.test?.test("true") ? /^(?:true|True|TRUE)$/ : /^(?:false|False|FALSE)$/;
@@ -82,7 +85,7 @@ function keyText(key: unknown): string {
   return typeof key === "string" ? key : String(key);
 }
 
-/** The layout of sigs.k8s.io/yaml: keys sorted, two spaces, sequences at the indent of their key. */
+/** Keys sorted, two spaces, also before the items of a sequence. */
 export function marshalYaml(value: Value): string {
   return `${writeBlock(value, 0)}\n`;
 }
@@ -110,7 +113,7 @@ function writeChild(value: Value, depth: number, isItem: boolean): string {
   const isList = (isArray(value) && value.length > 0) || (value instanceof RegoSet && value.size > 0);
   if (isItem && (isObject || isList)) return ` ${writeBlock(value, depth + 1).trimStart()}`;
   if (isObject) return `\n${writeBlock(value, depth + 1)}`;
-  if (isList) return `\n${writeBlock(value, depth)}`;
+  if (isList) return `\n${writeBlock(value, depth + 1)}`;
   if (value instanceof RegoObject) return " {}";
   if (isArray(value) || value instanceof RegoSet) return " []";
   return ` ${writeScalar(value, depth + 1)}`;
