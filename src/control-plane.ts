@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { startApiServer } from "./apiserver/start.ts";
 import type { Client } from "./client/client.ts";
 import { createClient } from "./client/create-client.ts";
@@ -11,11 +12,16 @@ import type { Env } from "./env/env.ts";
 import type { HttpHandler } from "./http/message.ts";
 import { listen } from "./http/server.ts";
 import type { KubeObject } from "./kube/object.ts";
+import { createLocalNode } from "./localnode/local-node.ts";
+import { openAccess } from "./registry/access/access.ts";
+import { createRegistry } from "./registry/registry.ts";
+import { openSqlLog } from "./registry/storage/sql-log.ts";
 import { restClientMetrics } from "./runtime/client-metrics.ts";
 import type { LeaderElectionOptions } from "./runtime/leader-election.ts";
 import type { Logger } from "./runtime/log.ts";
 import { createManager } from "./runtime/manager.ts";
 import { MetricsRegistry } from "./runtime/metrics.ts";
+import { openSqlite } from "./store/sqlite-database.ts";
 
 /**
  * The composition root: every part is made and joined here, in two ways. `startControlPlane` is the laptop: an embedded
@@ -23,6 +29,7 @@ import { MetricsRegistry } from "./runtime/metrics.ts";
  */
 export interface ControlPlaneOptions {
   readonly env: Env;
+  readonly version: string;
   readonly dataDir: string;
   readonly apiPort: number;
   readonly httpPort: number;
@@ -42,45 +49,76 @@ export interface ControlPlane {
 }
 
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { env, dataDir, log } = options;
-  const server = await startApiServer({ env, dataDir, port: options.apiPort });
-  const metrics = new MetricsRegistry();
-  const client = createClient({
-    env,
-    transport: signedIn(server.handle, server.adminToken),
-    fieldManager: "capstan",
-    metrics: restClientMetrics(metrics),
-  });
-  const manager = createManager({ env, client, log, metrics });
-  for (const controller of controllersOf(systemNames, { metrics, registryNamespace })) manager.add(controller);
-  const sessions = createSessions(env);
-  const dashboard = createDashboard({
-    assets: options.assets,
-    sessions,
-    api: server.handle,
-    questions: { worlds: ([namespace = "", name = ""]) => worldReport(manager, namespace, name) },
-  });
+  const { env, dataDir, log, version } = options;
+  const parts: Part[] = [];
   try {
+    const server = await startApiServer({ env, dataDir, port: options.apiPort });
+    parts.push(server);
+    const metrics = new MetricsRegistry();
+    const client = createClient({
+      env,
+      transport: signedIn(server.handle, server.adminToken),
+      fieldManager: "capstan",
+      metrics: restClientMetrics(metrics),
+    });
+
+    const database = await openSqlite(join(dataDir, "capstan.db"));
+    parts.push({ stop: () => database.close() });
+    const registry = createRegistry({
+      env,
+      storage: await openSqlLog(env, database),
+      access: openAccess,
+      log,
+      metrics,
+      version,
+    });
+    parts.push(registry);
+    await registry.start();
+
+    const node = createLocalNode({ env, version, log });
+    parts.push(node);
+    const manager = createManager({ env, client, log, metrics });
+    parts.push(manager);
+    const { caCertificate } = server;
+    const controllers = [
+      ...node.controllers({ client, caCertificate }),
+      ...controllersOf(systemNames, { metrics, registryNamespace }),
+    ];
+    for (const controller of controllers) manager.add(controller);
     await installKinds(client, env);
     await applyObjects(client, options.objects);
     await manager.start();
-    const listener = await listen({ env, handler: routes(manager, env, [dashboard]), port: options.httpPort });
+
+    const sessions = createSessions(env);
+    const dashboard = createDashboard({
+      assets: options.assets,
+      sessions,
+      api: server.handle,
+      questions: { worlds: ([namespace = "", name = ""]) => worldReport(manager, namespace, name) },
+    });
+    const handler = routes(manager, env, [(request) => registry.handle(request), dashboard]);
+    const listener = await listen({ env, handler, port: options.httpPort });
+    parts.push({ stop: () => listener.close() });
     return {
       kubeconfig: server.kubeconfigPath,
       api: server.url,
       http: listener.url,
       signInLink: `${listener.url}/?token=${sessions.issueSignInToken(server.adminToken)}`,
-      async stop() {
-        await listener.close();
-        await manager.stop();
-        await server.stop();
-      },
+      stop: () => stopAll(parts),
     };
   } catch (error) {
-    await manager.stop();
-    await server.stop();
+    await stopAll(parts);
     throw error;
   }
+}
+
+interface Part {
+  stop(): Promise<void>;
+}
+
+/** The last to come is the first to go: nothing loses what it stands on. */
+async function stopAll(parts: readonly Part[]): Promise<void> {
+  for (const part of parts.toReversed()) await part.stop();
 }
 
 /** Where services live that registered without a namespace of their own. */

@@ -21,6 +21,7 @@ export async function startEmbedded(context: TestContext, manifests: readonly st
   const dataDir = mkdtempSync(join(tmpdir(), "capstan-test-"));
   const plane = await startControlPlane({
     env: systemEnv,
+    version: "0.0.0-test",
     dataDir,
     apiPort: 0,
     httpPort: 0,

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
+import packageFile from "../../../package.json" with { type: "json" };
 import { type ControlPlane, startControlPlane } from "../../control-plane.ts";
 import { systemEnv } from "../../env/system.ts";
 import type { LogFormat, LogLevel } from "../../runtime/log.ts";
@@ -53,6 +54,7 @@ async function up(flags: UpFlags): Promise<void> {
   const stopAsked = signalled();
   const starting = startControlPlane({
     env: systemEnv,
+    version: packageFile.version,
     dataDir: dataDir.path,
     apiPort: flags.apiPort,
     httpPort: flags.httpPort,
