@@ -2,7 +2,11 @@ import type { Container } from "../api/builtin/pod-spec.ts";
 import type { Client } from "../client/client.ts";
 import type { Env } from "../env/env.ts";
 import type { Controller } from "../runtime/controller.ts";
+import type { Logger } from "../runtime/log.ts";
 import { deploymentController } from "./deployment/controller.ts";
+import { garbageCollector } from "./garbage-collector/controller.ts";
+import { MetadataMonitors } from "./garbage-collector/metadata-monitors.ts";
+import { namespaceController } from "./namespace/controller.ts";
 import { rootCaController, serviceAccountController } from "./namespace/defaults.ts";
 import { nodeController } from "./node/node-controller.ts";
 import { schedulerController } from "./node/scheduler.ts";
@@ -15,6 +19,7 @@ import { replicaSetController } from "./replica-set/controller.ts";
 export interface LocalNodeOptions {
   readonly env: Env;
   readonly version: string;
+  readonly log?: Logger;
   readonly nodeName?: string;
   readonly maxPods?: number;
   readonly restartBackoff?: RestartBackoff;
@@ -46,17 +51,26 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
     start: (request) => standIn(env, request),
     onGone: () => undefined,
   });
+  let monitors: MetadataMonitors | undefined;
   return {
-    controllers: ({ client, caCertificate }) => [
-      nodeController({ name: nodeName, address: nodeAddress, maxPods, version: options.version }),
-      schedulerController(() => client, maxPods),
-      kubelet.controller,
-      serviceAccountController,
-      rootCaController(caCertificate),
-      replicaSetController,
-      deploymentController,
-    ],
-    stop: () => kubelet.stop(stopGraceMs),
+    controllers({ client, caCertificate }) {
+      monitors = new MetadataMonitors(env, client, options.log);
+      return [
+        nodeController({ name: nodeName, address: nodeAddress, maxPods, version: options.version }),
+        schedulerController(() => client, maxPods),
+        kubelet.controller,
+        serviceAccountController,
+        rootCaController(caCertificate),
+        replicaSetController,
+        deploymentController,
+        garbageCollector(client, monitors),
+        namespaceController(client, monitors),
+      ];
+    },
+    async stop() {
+      await kubelet.stop(stopGraceMs);
+      await monitors?.close();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { done, type Result, requeue, requeueAfter } from "../../runtime/result.t
 import { mergeDifference, writeStatus } from "../../runtime/status-write.ts";
 import { controllerManager } from "../identity.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
+import { isNamespaceLeaving } from "../workloads/manage-pods.ts";
 import { isPodFinished } from "../workloads/pod-facts.ts";
 import { type DeploymentDecision, evaluate } from "./evaluate.ts";
 import { revisionAnnotation } from "./names.ts";
@@ -65,6 +66,7 @@ async function carryOut(
   for (const set of draft.created) {
     const made = await write.create(ReplicaSet, set);
     if (made.ok) continue;
+    if (isNamespaceLeaving(made)) return true;
     if (made.reason === "AlreadyExists") return avoidCollision(deployment, set, context);
     if (made.reason === "Forbidden" || made.reason === "Invalid") {
       events.record(deployment, {

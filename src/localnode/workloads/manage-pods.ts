@@ -2,6 +2,7 @@ import { Pod } from "../../api/builtin/pod.ts";
 import type { NewObject } from "../../client/client.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
+import type { Refusal } from "../../runtime/refusal.ts";
 
 /** Why pods could not be made or removed; none when all went well. */
 export type PodsManaged =
@@ -23,6 +24,8 @@ export async function createPods(
   let batch = 1;
   for (let at = 0; at < pods.length; at += batch, batch *= 2) {
     const made = await Promise.all(pods.slice(at, at + batch).map((pod) => write.create(Pod, pod)));
+    // Nothing new may come into a namespace that is on its way out, and nobody needs to hear of it.
+    if (made.some((answer) => !answer.ok && isNamespaceLeaving(answer))) return { ok: true };
     for (const answer of made) {
       if (answer.ok) events.record(owner, normal("SuccessfulCreate", `Created pod: ${answer.object.metadata.name}`));
       else
@@ -48,5 +51,8 @@ export async function deletePods(
   if (refused !== undefined && !refused.ok) return { ok: false, reason: "FailedDelete", message: refused.message };
   return { ok: true };
 }
+
+export const isNamespaceLeaving = ({ causes }: Refusal): boolean =>
+  causes.some(({ reason }) => reason === "NamespaceTerminating");
 
 const normal = (reason: string, message: string) => ({ type: "Normal", reason, message }) as const;
