@@ -108,30 +108,37 @@ export class Directory implements View {
   }
 
   #put(instance: Instance, now: Moment): Entry {
-    let entry = this.#entries.get(instance.target.id);
-    if (entry === undefined) {
-      entry = new Entry(instance, now.monotonicMs);
-      this.#entries.set(instance.target.id, entry);
-      this.#count(instance.owner, 1);
-    } else {
-      const before = entry.instance;
-      this.#unindex(entry);
-      if (before.owner !== instance.owner) {
-        this.#count(before.owner, -1);
-        this.#count(instance.owner, 1);
-      }
-      if (!instance.pinged) entry.lastSeenMs = undefined;
-      // Silence is counted anew when heartbeats begin, and when a service comes back from wherever it was.
-      if (instance.pinged && isBack(before, instance)) entry.heardAtMs = now.monotonicMs;
-      if (before.presence.kind === "Registered" && instance.presence.kind !== "Registered")
-        entry.hiddenSinceMs = now.monotonicMs;
-      const place = placeOf(before.owner, before.target);
-      if (this.#idByPlace.get(place) === before.target.id) this.#idByPlace.delete(place);
-      entry.instance = instance;
-      entry.encoded = undefined;
+    const known = this.#entries.get(instance.target.id);
+    if (known !== undefined) {
+      this.#replace(known, instance, now);
+      return known;
     }
+    const entry = new Entry(instance, now.monotonicMs);
+    this.#entries.set(instance.target.id, entry);
+    this.#count(instance.owner, 1);
     this.#index(entry);
     return entry;
+  }
+
+  #replace(entry: Entry, instance: Instance, now: Moment): void {
+    const before = entry.instance;
+    if (!instance.pinged) entry.lastSeenMs = undefined;
+    // Silence is counted anew when heartbeats begin, and when a service comes back from wherever it was.
+    if (instance.pinged && isBack(before, instance)) entry.heardAtMs = now.monotonicMs;
+    if (before.presence.kind === "Registered" && instance.presence.kind !== "Registered")
+      entry.hiddenSinceMs = now.monotonicMs;
+    if (isFoundAlike(before, instance)) {
+      entry.instance = instance;
+      return;
+    }
+    this.#unindex(entry);
+    const place = placeOf(before.owner, before.target);
+    if (this.#idByPlace.get(place) === before.target.id) this.#idByPlace.delete(place);
+    this.#count(before.owner, -1);
+    this.#count(instance.owner, 1);
+    entry.instance = instance;
+    entry.encoded = undefined;
+    this.#index(entry);
   }
 
   #remove(entry: Entry): void {
@@ -168,6 +175,10 @@ export class Directory implements View {
     else this.#countByOwner.set(owner, count);
   }
 }
+
+/** Nothing changed by which it is found: most changes are of health. */
+const isFoundAlike = (before: Instance, after: Instance): boolean =>
+  before.target === after.target && before.owner === after.owner && before.presence.kind === after.presence.kind;
 
 const isBack = (before: Instance, after: Instance): boolean =>
   !before.pinged || (before.missing && !after.missing) || before.presence.kind !== after.presence.kind;

@@ -23,7 +23,7 @@ export class MemoryLog {
         services: [...this.#services].map(([id, instance]) => ({ instance, lastSeenMs: this.#beats.get(id) })),
       }),
       commit: async ({ applied, confirm, decide }) => {
-        const missed = this.#changes.filter(({ sequence }) => sequence > applied);
+        const missed = applied === this.#sequence ? [] : this.#changes.filter(({ sequence }) => sequence > applied);
         if (missed.length < this.#sequence - applied) throw new LogBehindError(applied);
         const changes = numberChanges(decide(missed, this.#agesOf(confirm)), this.#sequence);
         this.#changes.push(...changes);
