@@ -4,11 +4,12 @@ import type { Range } from "./cost.ts";
 import type { Library } from "./declaration.ts";
 import { type DeclaredType, isDeclared } from "./declared-type.ts";
 import { estimateCost } from "./estimate.ts";
-import { ConstantError, CostExceeded, compileSteps, Run } from "./evaluate.ts";
+import { ConstantError, compileSteps } from "./evaluate.ts";
 import { formatIssues, type Issue } from "./issue.ts";
 import { kubernetesLibrary, kubernetesTypes } from "./library/kubernetes.ts";
 import { validateLiterals } from "./literals.ts";
 import { parseCel } from "./parse.ts";
+import { CostExceeded, Run } from "./run.ts";
 import type { CelType } from "./type.ts";
 import { CelError, type CelValue } from "./value.ts";
 

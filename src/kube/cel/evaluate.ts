@@ -1,61 +1,25 @@
 import { compilePattern } from "../schema/pattern.ts";
+import { accepts } from "./accepts.ts";
+import { fieldOf, hasField, indexOf, optionalIndexOf } from "./access.ts";
 import { type CallExpr, type ComprehensionExpr, type Expr, isBinding, type LiteralValue } from "./ast.ts";
 import type { Checked } from "./check.ts";
 import { listCost, mapCost } from "./cost.ts";
-import type { Overload } from "./declaration.ts";
-import { type CelType, isOptional } from "./type.ts";
+import type { Run } from "./run.ts";
+import { isOptional } from "./type.ts";
 import {
   ArrayList,
   CelError,
   CelList,
   CelMap,
   type CelValue,
-  Duration,
-  displayKey,
   keyIdentity,
   MemoryMap,
-  none,
   noSuchOverload,
-  Opaque,
   Optional,
-  Timestamp,
   TypeValue,
   Uint,
 } from "./value.ts";
-import { maxWork, resultWork, textWork } from "./work.ts";
-
-/** One evaluation: the values of variables, and what it has cost so far. */
-export class Run {
-  cost = 0;
-  readonly locals: CelValue[] = [];
-  readonly variable: (name: string) => CelValue | undefined;
-  readonly #limit: number;
-  #work = 0;
-
-  constructor(variable: (name: string) => CelValue | undefined, limit: number) {
-    this.variable = variable;
-    this.#limit = limit;
-  }
-
-  /** Counts what is really done; ends the evaluation like a cost that is too high. */
-  toil(work: number): void {
-    this.#work += work;
-    if (this.#work > maxWork) throw new CostExceeded();
-  }
-
-  /** Every step pays before it works, so that no expression runs longer than its budget. */
-  spend(cost: number): void {
-    this.cost += cost;
-    if (this.cost > this.#limit) throw new CostExceeded();
-  }
-}
-
-/** Not an error that an expression could absorb: the whole evaluation ends. */
-export class CostExceeded extends Error {
-  constructor() {
-    super("operation cancelled: actual cost limit exceeded");
-  }
-}
+import { resultWork, textWork } from "./work.ts";
 
 /** A part of the expression that is written out has no value: `int("x")`. */
 export class ConstantError extends Error {}
@@ -431,97 +395,4 @@ function* pairsOf(items: CelList | CelMap, withSecond: boolean): Iterable<readon
     return;
   }
   for (const key of items.keys()) yield [key, withSecond ? (items.find(key) ?? null) : null];
-}
-
-function fieldOf(value: CelValue, field: string): CelValue {
-  if (value instanceof CelError) return value;
-  if (value instanceof Optional) return optionalIndexOf(value, field);
-  const found = value instanceof CelMap ? value.find(field) : undefined;
-  return found === undefined ? new CelError(`no such key: ${field}`) : found;
-}
-
-function hasField(value: CelValue, field: string): CelValue {
-  if (value instanceof CelError) return value;
-  const holder = value instanceof Optional ? value.value : value;
-  if (holder === undefined) return false;
-  if (!(holder instanceof CelMap)) return noSuchOverload;
-  const found = holder.find(field);
-  return found instanceof CelError ? found : found !== undefined;
-}
-
-function indexOf(value: CelValue, key: CelValue): CelValue {
-  if (value instanceof Optional) return optionalIndexOf(value, key);
-  if (value instanceof CelMap) {
-    const found = keyIdentity(key) === undefined ? noSuchOverload : value.find(key);
-    return found === undefined ? new CelError(`no such key: ${displayKey(key)}`) : found;
-  }
-  if (!(value instanceof CelList)) return noSuchOverload;
-  const index = listIndex(key);
-  if (index === undefined) return new CelError(`unsupported index value ${displayKey(key)} in list`);
-  return index < 0 || index >= value.length ? new CelError(`index out of bounds: ${displayKey(key)}`) : value.at(index);
-}
-
-function optionalIndexOf(value: CelValue, key: CelValue): CelValue {
-  const container = value instanceof Optional ? value.value : value;
-  if (container === undefined) return none;
-  let found: CelValue | undefined;
-  if (container instanceof CelMap) found = container.find(key);
-  else if (container instanceof CelList) {
-    const index = listIndex(key);
-    if (index === undefined) return noSuchOverload;
-    found = index < 0 || index >= container.length ? undefined : container.at(index);
-  } else return noSuchOverload;
-  if (found instanceof CelError) return found;
-  return found === undefined ? none : new Optional(found);
-}
-
-function listIndex(key: CelValue): number | undefined {
-  if (typeof key === "bigint") return Number(key);
-  if (key instanceof Uint) return Number(key.value);
-  return typeof key === "number" && Number.isInteger(key) ? key : undefined;
-}
-
-/** Whether values fit an overload; types were checked before, but dynamic values are only known now. */
-function accepts(overload: Overload, values: readonly CelValue[]): boolean {
-  return (
-    overload.params.length === values.length &&
-    overload.params.every((type, index) => isOfType(values[index] ?? null, type))
-  );
-}
-
-function isOfType(value: CelValue, type: CelType): boolean {
-  switch (type.kind) {
-    case "dyn":
-    case "param":
-    case "error":
-      return true;
-    case "bool":
-      return typeof value === "boolean";
-    case "int":
-      return typeof value === "bigint";
-    case "uint":
-      return value instanceof Uint;
-    case "double":
-      return typeof value === "number";
-    case "string":
-      return typeof value === "string";
-    case "bytes":
-      return value instanceof Uint8Array;
-    case "null":
-      return value === null;
-    case "duration":
-      return value instanceof Duration;
-    case "timestamp":
-      return value instanceof Timestamp;
-    case "list":
-      return value instanceof CelList;
-    case "map":
-      return value instanceof CelMap;
-    case "type":
-      return value instanceof TypeValue;
-    case "object":
-    case "opaque":
-      if (isOptional(type)) return value instanceof Optional;
-      return value instanceof Opaque ? value.type.name === type.name : value instanceof CelMap;
-  }
 }
