@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
+import { auditCommand } from "./commands/audit.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { installCommand } from "./commands/install.ts";
 import { regoCommand } from "./commands/rego.ts";
 import { resolveCommand } from "./commands/resolve.ts";
 import { runCommand } from "./commands/run.ts";
+import { solveCommand } from "./commands/solve.ts";
 import { upCommand } from "./commands/up.ts";
 
 /** The whole command line. Each command is one file that reads its flags and calls into the rooms. */
@@ -21,8 +23,10 @@ export function createProgram(): Command {
     runCommand(),
     installCommand(),
     resolveCommand(),
+    solveCommand(),
     explainCommand(),
     regoCommand(),
+    auditCommand(),
   ])
     program.addCommand(command);
   return program;
