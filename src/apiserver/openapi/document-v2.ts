@@ -1,7 +1,7 @@
 import type { Schema } from "../../kube/schema/schema.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { serverVersion } from "../version.ts";
-import { type Operation, operationsOf } from "./operations.ts";
+import { type Operation, operationsOf, patchTypesOf } from "./operations.ts";
 import type { DocumentV2, OperationV2 } from "./protobuf-v2.ts";
 import { definitionName, schemasOf } from "./schemas.ts";
 
@@ -20,12 +20,13 @@ export function documentV2(endpoints: readonly Endpoint[]): DocumentV2 {
   };
 }
 
-function operationBody({ action, operationId, kind, parameters, body, answer }: Operation): OperationV2 {
+function operationBody(operation: Operation): OperationV2 {
+  const { action, operationId, kind, parameters, body, answer } = operation;
   const name = definitionName(kind.group, kind.version, kind.kind);
   const schema =
     answer === "object" ? name : answer === "list" ? `${name}List` : "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
   return {
-    consumes: body === "patch" ? patchTypes : ["*/*"],
+    consumes: body === "patch" ? patchTypesOf(operation) : ["*/*"],
     produces: ["application/json", "application/yaml"],
     schemes: ["https"],
     operationId,
@@ -53,13 +54,6 @@ function operationBody({ action, operationId, kind, parameters, body, answer }: 
     "x-kubernetes-group-version-kind": kind,
   };
 }
-
-const patchTypes = [
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-  "application/apply-patch+yaml",
-];
 
 const reference = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
 

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import { serverVersion } from "../version.ts";
-import { type Operation, operationsOf } from "./operations.ts";
+import { type Operation, operationsOf, patchTypesOf } from "./operations.ts";
 import { definitionName, schemasOf } from "./schemas.ts";
 
 /** The OpenAPI 3 document of one group and version. */
@@ -21,7 +21,8 @@ export function documentV3(endpoints: readonly Endpoint[]): object {
   };
 }
 
-function operationBody({ action, operationId, kind, parameters, body, answer }: Operation): object {
+function operationBody(operation: Operation): object {
+  const { action, operationId, kind, parameters, body, answer } = operation;
   const name = definitionName(kind.group, kind.version, kind.kind);
   const schema =
     answer === "object" ? name : answer === "list" ? `${name}List` : "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
@@ -37,7 +38,7 @@ function operationBody({ action, operationId, kind, parameters, body, answer }: 
     ...(body === "object" && { requestBody: { content: { "*/*": { schema: reference(name) } }, required: true } }),
     ...(body === "patch" && {
       requestBody: {
-        content: Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: "object" } }])),
+        content: Object.fromEntries(patchTypesOf(operation).map((type) => [type, { schema: { type: "object" } }])),
         required: true,
       },
     }),
@@ -46,13 +47,6 @@ function operationBody({ action, operationId, kind, parameters, body, answer }: 
     "x-kubernetes-group-version-kind": kind,
   };
 }
-
-const patchTypes = [
-  "application/apply-patch+yaml",
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-];
 
 const reference = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
 

@@ -11,6 +11,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** What is sent, when something is. */
   readonly body?: "object" | "patch";
+  /** kubectl decides by these how it patches: custom resources know no strategic merge. */
+  readonly isCustom: boolean;
   /** What is answered. */
   readonly answer: "object" | "list" | "status";
 }
@@ -42,7 +44,7 @@ const deleteParameters: readonly Parameter[] = [
   query("propagationPolicy"),
 ];
 
-type Shape = Omit<Operation, "path" | "operationId" | "kind">;
+type Shape = Omit<Operation, "path" | "operationId" | "kind" | "isCustom">;
 
 const ofCollection: Readonly<Record<string, Shape>> = {
   list: { method: "get", action: "list", parameters: listParameters, answer: "list" },
@@ -68,7 +70,7 @@ const ofObject: Readonly<Record<string, Shape>> = {
 };
 
 /** Everything that one can do with a resource, by path. */
-export function operationsOf({ resource }: Endpoint): readonly Operation[] {
+export function operationsOf({ resource, isCustom }: Endpoint): readonly Operation[] {
   const { group, version, plural, namespaced, verbs, kind } = resource;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const scope = namespaced ? `${root}/namespaces/{namespace}` : root;
@@ -81,10 +83,19 @@ export function operationsOf({ resource }: Endpoint): readonly Operation[] {
   ];
   if (namespaced && verbs.includes("list"))
     operations.push(...entry(ofCollection["list"], `${root}/${plural}`, "listAll", self));
-  return operations;
+  return operations.map((operation) => ({ ...operation, isCustom }));
 }
 
-function subresourceOperations(collection: string, subresource: ServedSubresource): readonly Operation[] {
+export const patchTypesOf = ({ isCustom }: Operation): readonly string[] => [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  ...(isCustom ? [] : ["application/strategic-merge-patch+json"]),
+  "application/apply-patch+yaml",
+];
+
+type Described = Omit<Operation, "isCustom">;
+
+function subresourceOperations(collection: string, subresource: ServedSubresource): readonly Described[] {
   const { name, verbs, group, version, kind } = subresource;
   const path = `${collection}/{name}/${name}`;
   return verbs.flatMap((verb) => {
@@ -93,7 +104,7 @@ function subresourceOperations(collection: string, subresource: ServedSubresourc
   });
 }
 
-function entry(shape: Shape | undefined, path: string, verb: string, kind: Operation["kind"]): readonly Operation[] {
+function entry(shape: Shape | undefined, path: string, verb: string, kind: Operation["kind"]): readonly Described[] {
   if (!shape) return [];
   const operationId = `${verb}${[kind.group.split(".")[0] || "core", kind.version, kind.kind].map(capitalized).join("")}`;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(
