@@ -1,0 +1,114 @@
+import { PaperMCServer } from "../../api/papermc-server.ts";
+import { Plugin } from "../../api/plugin.ts";
+import type { Env } from "../../env/env.ts";
+import type { KubeObject, ObjectKey } from "../../kube/object.ts";
+import { type Controller, defineController, watch } from "../../runtime/controller.ts";
+import type { MetricsRegistry } from "../../runtime/metrics.ts";
+import type { Predicate } from "../../runtime/predicates.ts";
+import type { Read } from "../../runtime/read.ts";
+import { createFleetMemo, pluginDigest, serverDigest } from "./fleet-memo.ts";
+import { solverMetrics } from "./metrics.ts";
+import { pluginStatus } from "./plugin-status.ts";
+import { serverStatus } from "./server-status.ts";
+import { eligibleAt } from "./update-delay.ts";
+
+export interface VersionSolverOptions {
+  readonly env: Env;
+  readonly metrics: MetricsRegistry;
+  /** After this long the best answer so far counts. */
+  readonly timeLimitMs?: number;
+}
+
+const fieldManager = "minecraft-operator";
+const defaultTimeLimitMs = 30_000;
+
+interface Observed {
+  readonly namespace: string;
+  readonly servers: readonly PaperMCServer[];
+  readonly plugins: readonly Plugin[];
+  readonly now: Date;
+}
+
+/**
+ * Decides from what the statuses know. A whole namespace is one question; two controllers write its answer, each to the
+ * objects of its kind.
+ */
+export function versionSolver({
+  env,
+  metrics,
+  timeLimitMs = defaultTimeLimitMs,
+}: VersionSolverOptions): readonly Controller[] {
+  const memo = createFleetMemo({ env, timeLimitMs }, solverMetrics(metrics, env).timed);
+  const observe = (
+    { metadata: { namespace = "" } }: KubeObject,
+    { read, now }: { read: Read; now: Date },
+  ): Observed => ({
+    namespace,
+    servers: read.list(PaperMCServer, { namespace }),
+    plugins: read.list(Plugin, { namespace }),
+    now,
+  });
+  const solve = ({ namespace, servers, plugins, now }: Observed) => memo.solve(namespace, servers, plugins, now);
+  const everyServer = ({ metadata: { namespace = "" } }: KubeObject, read: Read): readonly ObjectKey[] =>
+    read.list(PaperMCServer, { namespace }).map(keyOf);
+  const everyPlugin = ({ metadata: { namespace = "" } }: KubeObject, read: Read): readonly ObjectKey[] =>
+    read.list(Plugin, { namespace }).map(keyOf);
+
+  const servers = defineController({
+    name: "server-versions",
+    reconciles: PaperMCServer,
+    fieldManager,
+    watches: [
+      watch(PaperMCServer, { map: everyServer, predicates: [serverFactsChanged] }),
+      watch(Plugin, { map: everyServer, predicates: [pluginFactsChanged] }),
+    ],
+    observe: (server: PaperMCServer, context) => observe(server, context),
+    evaluate: (observed: Observed) => observed,
+    async act(observed, { object }) {
+      const { answer, explainer } = await solve(observed);
+      const hold = answer?.servers.get(object.metadata.name)?.chosen && (await explainer?.server(object.metadata.name));
+      return { answer, hold: hold || undefined };
+    },
+    reduce: ({ object, decision, outcome, now }) => ({
+      ...serverStatus(object, outcome.answer, outcome.hold, now),
+      ...lookAgain(decision, now),
+    }),
+  });
+  const plugins = defineController({
+    name: "plugin-versions",
+    reconciles: Plugin,
+    fieldManager,
+    watches: [
+      watch(PaperMCServer, { map: everyPlugin, predicates: [serverFactsChanged] }),
+      watch(Plugin, { map: everyPlugin, predicates: [pluginFactsChanged] }),
+    ],
+    observe: (plugin: Plugin, context) => observe(plugin, context),
+    evaluate: (observed: Observed) => observed,
+    act: async (observed) => (await solve(observed)).answer,
+    reduce: ({ object, decision, outcome, now }) => ({
+      ...pluginStatus(object, outcome, now),
+      ...lookAgain(decision, now),
+    }),
+  });
+  return [servers, plugins];
+}
+
+/** Statuses carry facts and answers alike; only a change of facts concerns the others. */
+const serverFactsChanged: Predicate<PaperMCServer> = (change) =>
+  change.kind !== "Updated" || serverDigest(change.old) !== serverDigest(change.object);
+const pluginFactsChanged: Predicate<Plugin> = (change) =>
+  change.kind !== "Updated" || pluginDigest(change.old) !== pluginDigest(change.object);
+
+const keyOf = ({ metadata: { namespace = "", name } }: KubeObject): ObjectKey => ({ namespace, name });
+
+/** When the next release becomes old enough. */
+function lookAgain({ servers, plugins }: Observed, now: Date): { readonly requeueAfterMs?: number } {
+  const times = [...servers, ...plugins].flatMap(({ spec, status }) =>
+    (status?.availableVersions ?? []).flatMap(({ releasedAt }) => {
+      const at = eligibleAt(releasedAt, spec.updateDelay);
+      return at && at > now ? [at.getTime() - now.getTime() + 1_000] : [];
+    }),
+  );
+  const next = times.sort((a, b) => a - b)[0];
+  return next === undefined ? {} : { requeueAfterMs: next };
+}
