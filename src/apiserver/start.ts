@@ -8,6 +8,8 @@ import { loadPki, writeSecret } from "./pki.ts";
 import { respondNow, statusAnswer } from "./protocol/respond.ts";
 import { bodyTooLarge, StatusError } from "./protocol/status-error.ts";
 import { createApiServer } from "./server.ts";
+import type { HistoryLimits } from "./storage/compactor.ts";
+import type { PodLogs } from "./subresources/log.ts";
 
 export interface StartOptions {
   readonly env: Env;
@@ -16,6 +18,9 @@ export interface StartOptions {
   readonly port: number;
   /** 127.0.0.1 unless told otherwise; other addresses make the API reachable from outside. */
   readonly host?: string;
+  /** Brought by whoever runs the containers; asked only when somebody reads a log. */
+  readonly podLogs?: PodLogs;
+  readonly history?: Partial<HistoryLimits>;
 }
 
 export interface StartedApiServer {
@@ -39,6 +44,8 @@ export async function startApiServer(options: StartOptions): Promise<StartedApiS
   const server = await createApiServer({
     tokens: [{ token: pki.adminToken, user: { name: "capstan-admin", groups: ["system:masters"] } }],
     tokenKey: pki.tokenKey,
+    ...(options.podLogs && { podLogs: options.podLogs }),
+    ...(options.history && { history: options.history }),
     env,
     file: join(dataDir, "api.db"),
     serverAddress: () => (listener ? `127.0.0.1:${listener.port}` : ""),
