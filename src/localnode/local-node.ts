@@ -1,11 +1,14 @@
 import type { Container } from "../api/builtin/pod-spec.ts";
 import type { Client } from "../client/client.ts";
 import type { Env } from "../env/env.ts";
+import type { BackoffOptions } from "../runtime/backoff.ts";
 import type { Controller } from "../runtime/controller.ts";
 import type { Logger } from "../runtime/log.ts";
+import { cronJobController } from "./cron-job/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { garbageCollector } from "./garbage-collector/controller.ts";
 import { MetadataMonitors } from "./garbage-collector/metadata-monitors.ts";
+import { jobController } from "./job/controller.ts";
 import { namespaceController } from "./namespace/controller.ts";
 import { rootCaController, serviceAccountController } from "./namespace/defaults.ts";
 import { nodeController } from "./node/node-controller.ts";
@@ -23,6 +26,7 @@ export interface LocalNodeOptions {
   readonly nodeName?: string;
   readonly maxPods?: number;
   readonly restartBackoff?: RestartBackoff;
+  readonly jobBackoff?: BackoffOptions;
 }
 
 export interface LocalNode {
@@ -63,6 +67,8 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
         rootCaController(caCertificate),
         replicaSetController,
         deploymentController,
+        jobController(options.jobBackoff),
+        cronJobController,
         garbageCollector(client, monitors),
         namespaceController(client, monitors),
       ];

@@ -39,6 +39,8 @@ export function podStatus(worker: PodWorker, addresses: PodAddresses, now: Date)
 
 export function phaseOf({ pod, failure, isOver, isInitialized, main }: PodWorker): PodPhase {
   if (isOver) {
+    // One that already ended keeps how it did: a pod that succeeded does not fail by being deleted.
+    if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return pod.status.phase;
     if (failure !== undefined || !isInitialized) return "Failed";
     return main.every(({ ended }) => ended?.exitCode === 0) ? "Succeeded" : "Failed";
   }

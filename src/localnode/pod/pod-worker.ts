@@ -61,6 +61,7 @@ export class PodWorker {
   /** Nothing of it will ever run again. */
   get isOver(): boolean {
     if (!this.isStopped) return false;
+    if (this.#pod.metadata.deletionTimestamp !== undefined) return true;
     return this.#failure !== undefined || this.#initFailed || this.main.every((slot) => this.#isOver(slot));
   }
 

@@ -58,8 +58,8 @@ export function standIn(env: Env, request: RunRequest): ContainerRun {
       const isSlow = behaviour.stopAfterMs > graceMs;
       if (isStopping && graceMs > 0) return;
       isStopping = true;
-      // What a program does that gets a SIGTERM and has nothing to tidy up, or is killed because it takes too long.
-      later(Math.min(behaviour.stopAfterMs, graceMs), () => exit(isSlow ? 137 : 0));
+      // What becomes of a program that leaves a SIGTERM alone, or is killed because it takes too long.
+      later(Math.min(behaviour.stopAfterMs, graceMs), () => exit(isSlow ? 137 : 143));
     },
   };
 }
