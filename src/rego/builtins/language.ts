@@ -24,7 +24,7 @@ export const languageBuiltins: Builtins = {
   "strings.render_template": (args, machine) => {
     const template = stringAt(args, 0);
     const data = objectAt(args, 1);
-    if (containsSet(data)) throw new BuiltinFault("invalid character 's' looking for beginning of value");
+    if (isNotJson(data)) throw new BuiltinFault("invalid character 's' looking for beginning of value");
     try {
       const text = renderTemplate(template, data).replaceAll("<no value>", "<undefined>");
       machine.grow(text.length);
@@ -65,13 +65,12 @@ export const languageBuiltins: Builtins = {
   },
 };
 
-/** Templates get JSON, and JSON has no sets. */
-function containsSet(value: Value): boolean {
+/** Templates get JSON, which has no sets and only strings as keys. */
+function isNotJson(value: Value): boolean {
   if (value instanceof RegoSet) return true;
-  if (isArray(value)) return value.some(containsSet);
-  return (
-    value instanceof RegoObject && [...value.entries()].some(([key, field]) => containsSet(key) || containsSet(field))
-  );
+  if (isArray(value)) return value.some(isNotJson);
+  if (!(value instanceof RegoObject)) return false;
+  return [...value.entries()].some(([key, field]) => typeof key !== "string" || isNotJson(field));
 }
 
 /** JSON in a string, or an object or array as it is. */

@@ -116,7 +116,7 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   );
   diagnostics.throwIfAny();
   const types = (options.checksTypes ?? true) ? checkTypes(ordered, names, diagnostics) : undefined;
-  diagnostics.throwIfAny();
+  diagnostics.throwIfAny(true);
 
   const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module, names));
   return {
@@ -156,7 +156,7 @@ export function compileQuery(
   const ordered = orderBody(expanded, new Set(), { arity: arityOf(functions, options), diagnostics, names });
   diagnostics.throwIfAny();
   compiled.types?.checkQuery(ordered, diagnostics);
-  diagnostics.throwIfAny();
+  diagnostics.throwIfAny(true);
   const variables = new Map<string, string>(declared);
   for (const name of queryVariables(ordered)) if (!names.isGenerated(name)) variables.set(name, name);
   return { body: hoistBody(ordered, names), variables };

@@ -7,6 +7,8 @@ export const maxErrors = 10;
 
 export class Diagnostics {
   readonly errors: RegoErrorItem[] = [];
+  /** Mistakes that do not keep the later checks from running: they are reported together with what those find. */
+  readonly #minor: RegoErrorItem[] = [];
 
   report(code: CompileErrorCode, location: Location | undefined, message: string, details?: readonly string[]): void {
     const isKnown = this.errors.some(
@@ -19,10 +21,14 @@ export class Diagnostics {
     this.errors.push({ code, location, message, ...(details === undefined ? {} : { details }) });
   }
 
-  /** Ends the compilation if anything was reported so far. */
-  throwIfAny(): void {
-    if (this.errors.length === 0) return;
-    const sorted = sortErrors(this.errors);
+  reportMinor(location: Location, message: string): void {
+    this.#minor.push({ code: "rego_compile_error", location, message });
+  }
+
+  /** Ends the compilation if anything was reported so far; minor mistakes count only at the end. */
+  throwIfAny(isEnd = false): void {
+    if (this.errors.length === 0 && !(isEnd && this.#minor.length > 0)) return;
+    const sorted = sortErrors([...this.errors, ...this.#minor]);
     if (sorted.length <= maxErrors) throw new RegoErrors(sorted);
     throw new RegoErrors([
       ...sorted.slice(0, maxErrors),

@@ -113,7 +113,9 @@ class Expander {
       const mock = isFunctionName(modifier.value, functions);
       if (mock !== undefined) return { ...modifier, mock, value: scalar(true, modifier.loc) };
     }
-    return { ...modifier, value: this.#term(modifier.value, support, []) };
+    // Evaluated once, before the expression and outside its replacements.
+    const value = this.#term(modifier.value, support, []);
+    return { ...modifier, value: needsEvaluation(value) ? this.#bind(value, support, []) : value };
   }
 
   #termExpr(expr: Expr & { readonly kind: "expr-term" }, withs: readonly With[], support: Expr[]): readonly Expr[] {

@@ -21,7 +21,7 @@ export function checkImports(module: Module, used: ReadonlySet<string>, diagnost
   for (const item of module.imports) {
     const name = importName(item);
     if (name === undefined || used.has(name)) continue;
-    diagnostics.report("rego_compile_error", item.loc, `${importText(item)} unused`);
+    diagnostics.reportMinor(item.loc, `${importText(item)} unused`);
   }
 }
 
@@ -32,7 +32,7 @@ function checkDuplicateImports(module: Module, diagnostics: Diagnostics): void {
     const name = importName(item) ?? path;
     const earlier = seen.get(name);
     if (earlier !== undefined) {
-      diagnostics.report("rego_compile_error", item.loc, `import must not shadow ${earlier}`);
+      diagnostics.reportMinor(item.loc, `import must not shadow ${earlier}`);
     } else seen.set(name, importText(item));
   }
 }
@@ -48,21 +48,13 @@ function isReserved(name: string): boolean {
 function checkShadowing(rule: Rule, diagnostics: Diagnostics, isFirst: boolean): void {
   const [head] = rule.head.ref.parts;
   if (isFirst && head?.kind === "var" && isReserved(head.name)) {
-    diagnostics.report(
-      "rego_compile_error",
-      rule.loc,
-      `rules must not shadow ${head.name} (use a different rule name)`,
-    );
+    diagnostics.reportMinor(rule.loc, `rules must not shadow ${head.name} (use a different rule name)`);
   }
   if (isFirst) {
     for (const arg of rule.head.args ?? []) {
       const root = arg.kind === "ref" && arg.parts.length === 1 ? arg.parts[0] : undefined;
       if (root?.kind !== "var" || !isReserved(root.name)) continue;
-      diagnostics.report(
-        "rego_compile_error",
-        arg.loc,
-        `args must not shadow ${root.name} (use a different variable name)`,
-      );
+      diagnostics.reportMinor(arg.loc, `args must not shadow ${root.name} (use a different variable name)`);
     }
   }
   eachSourceExpr(rule.body, (expr) => {
@@ -71,11 +63,7 @@ function checkShadowing(rule: Rule, diagnostics: Diagnostics, isFirst: boolean):
     const [target] = expr.args;
     const root = target?.kind === "ref" && target.parts.length === 1 ? target.parts[0] : target;
     if (name === "assign" && root?.kind === "var" && isReserved(root.name)) {
-      diagnostics.report(
-        "rego_compile_error",
-        expr.loc,
-        `variables must not shadow ${root.name} (use a different variable name)`,
-      );
+      diagnostics.reportMinor(expr.loc, `variables must not shadow ${root.name} (use a different variable name)`);
     }
   });
 }

@@ -393,8 +393,8 @@ class Resolver {
       const { occurrence } = declaration;
       if (occurrence !== "declared" && !(occurrence === "assigned" && this.#context.strict)) continue;
       if (declaration.uses > 0) continue;
-      const verb = declaration.occurrence === "assigned" ? "assigned" : "declared";
-      this.#context.diagnostics.report("rego_compile_error", declaration.loc, `${verb} var ${name} unused`);
+      const verb = occurrence === "assigned" ? "assigned" : "declared";
+      this.#context.diagnostics.reportMinor(declaration.loc, `${verb} var ${name} unused`);
     }
   }
 
@@ -402,8 +402,7 @@ class Resolver {
     for (const [name, declaration] of scope.declarations) {
       // Every branch of the rule mentions the arguments once in its head.
       if (declaration.uses >= branchCount(rule)) continue;
-      this.#context.diagnostics.report(
-        "rego_compile_error",
+      this.#context.diagnostics.reportMinor(
         rule.head.loc,
         `unused argument ${name}. (hint: use _ (wildcard variable) instead)`,
       );

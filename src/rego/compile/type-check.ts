@@ -24,6 +24,12 @@ export function checkTypes(rules: readonly TypedRule[], names: Names, diagnostic
   return checker;
 }
 
+/** The type of the members of a collection; undefined if that is not known. */
+function memberType(type: Type): Type | undefined {
+  if (type.kind !== "array" && type.kind !== "set" && type.kind !== "object") return undefined;
+  return type.kind === "set" ? type.item : selectType(type, undefined, anyType);
+}
+
 /** What is known about the variables of one rule. */
 type Env = Map<string, Type>;
 
@@ -109,14 +115,10 @@ export class TypeChecker {
       case "expr-call":
         this.#call(expr, env);
         return;
-      case "expr-every": {
-        const domain = this.#term(expr.domain, env);
-        const inner = new Map(env);
-        if (expr.key?.kind === "var") inner.set(expr.key.name, keysOf(domain));
-        if (expr.value.kind === "var") inner.set(expr.value.name, selectType(domain, undefined, anyType) ?? anyType);
-        this.#body(expr.body, inner);
+      case "expr-every":
+        // OPA does not look into these bodies either: what it accepts has to be accepted here.
+        this.#term(expr.domain, env);
         return;
-      }
       case "expr-not":
         this.#body(expr.body, new Map(env));
         return;
@@ -140,6 +142,11 @@ export class TypeChecker {
     if (name.startsWith("data.")) {
       this.#userCall(expr, env);
       return;
+    }
+    if (name === "internal.member_2" && left !== undefined && right !== undefined) {
+      const item = this.#term(left, env);
+      const member = memberType(this.#term(right, env));
+      if (member !== undefined && !mayUnify(item, member)) this.#mismatch(expr.loc, item, member);
     }
     const signature = signatures.get(name);
     if (signature === undefined) {
@@ -314,7 +321,17 @@ export class TypeChecker {
       return this.#walk(ref, isFunction ? anyType : this.#typeOfNode(node), parts.slice(index + 1), env);
     }
     for (const part of parts) this.#key(part, anyType, env);
-    return anyType;
+    const isPackage = node !== undefined && parts.every((part) => part.kind === "scalar");
+    return isPackage && parts.length > 0 && node !== undefined ? this.#typeOfPackage(node) : anyType;
+  }
+
+  /** The rules of a package are known, its base documents are not. */
+  #typeOfPackage(node: Node): Type {
+    const fields = [...node.children].flatMap(([name, child]): readonly (readonly [string, Type])[] => {
+      if (child.rules.some(({ rule }) => rule.head.args !== undefined)) return [];
+      return [[name, child.rules.length > 0 ? this.#typeOfNode(child) : this.#typeOfPackage(child)]];
+    });
+    return { kind: "object", fields, rest: { key: stringType, value: anyType } };
   }
 
   #walk(ref: Term & { readonly kind: "ref" }, start: Type, parts: readonly Term[], env: Env): Type {

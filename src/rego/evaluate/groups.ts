@@ -299,6 +299,13 @@ export class RuleEvaluator implements Evaluator {
         if (builder.insertions > before) break;
       }
     }
+    for (const rule of group.rules) {
+      // A set with a fixed place exists even without members.
+      const isFixedSet = rule.head.value === undefined && rule.keys.every(({ kind }) => kind === "scalar");
+      if (!isFixedSet || !mayMatch(rule.keys, keys)) continue;
+      const path = rule.keys.map((key) => constantValue(key) ?? null);
+      if (walk(builder.root, path) === undefined) builder.insert(path, new RegoSet(), rule);
+    }
     for (const rule of group.defaults) {
       if (!mayMatch(rule.keys, keys)) continue;
       const path = rule.keys.map((key) => constantValue(key) ?? null);
