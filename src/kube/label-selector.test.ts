@@ -213,7 +213,8 @@ test("no text makes the reader throw", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => typeof parseLabelSelector(text).ok === "boolean"));
 });
 
-test("a hostile text takes linear time", { timeout: 5000 }, () => {
+test("a hostile text takes linear time", () => {
+  const started = performance.now();
   for (const text of [
     "a in (".repeat(50_000),
     "!".repeat(300_000),
@@ -222,4 +223,5 @@ test("a hostile text takes linear time", { timeout: 5000 }, () => {
   ]) {
     parseLabelSelector(text);
   }
+  assert.ok(performance.now() - started < 5000);
 });

@@ -88,11 +88,13 @@ test("any text becomes a valid name within its limit", () => {
   );
 });
 
-test("hostile names take linear time", { timeout: 5000 }, () => {
+test("hostile names take linear time", () => {
+  const started = performance.now();
   for (const part of ["a-", "a.", "-", "."]) {
     const text = `${part.repeat(200_000)}!`;
     dns1123SubdomainErrors(text);
     labelKeyErrors(text);
     safeName(text);
   }
+  assert.ok(performance.now() - started < 5000);
 });

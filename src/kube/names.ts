@@ -55,28 +55,37 @@ export function labelValueErrors(value: string): readonly string[] {
  */
 export function safeName(base: string, limit: number = subdomainMaxLength): string {
   if (base.length <= limit && matches(base, dns1123Subdomain)) return base;
-  const cleaned = base
+  const cleaned = beginning(base)
     .toLowerCase()
     .replace(/[^a-z0-9.-]+/g, "-")
-    .replace(/[.-]*\.[.-]*/g, ".");
+    .replace(/[.-]{2,}/g, (run) => (run.includes(".") ? "." : run));
   return withHash(base, cleaned, limit);
 }
 
 /** As `safeName`, for names that may not contain dots: Services, containers, labels of a host name. */
 export function safeLabelName(base: string, limit: number = labelMaxLength): string {
   if (base.length <= limit && matches(base, dns1123Label)) return base;
-  return withHash(base, base.toLowerCase().replace(/[^a-z0-9-]+/g, "-"), limit);
+  return withHash(
+    base,
+    beginning(base)
+      .toLowerCase()
+      .replace(/[^a-z0-9-]+/g, "-"),
+    limit,
+  );
 }
 
 /** Any text as a label value; upper case, `_` and `.` are allowed there. */
 export function safeLabelValue(value: string): string {
   if (value.length <= labelMaxLength && matches(value, labelValue)) return value;
-  return withHash(value, value.replace(/[^A-Za-z0-9_.-]+/g, "-"), labelMaxLength);
+  return withHash(value, beginning(value).replace(/[^A-Za-z0-9_.-]+/g, "-"), labelMaxLength);
 }
 
 /** A short stable digest of a text, in characters that every name accepts. */
 export const nameHash = (text: string, length: number = hashLength): string =>
   createHash("sha256").update(text, "utf8").digest("hex").slice(0, length);
+
+/** More is never needed for a name, however much of it has to be cleaned away. */
+const beginning = (text: string): string => text.slice(0, 4 * subdomainMaxLength);
 
 // 40 bits: names share a readable prefix as well, so a collision needs about a million equal beginnings.
 const hashLength = 10;

@@ -129,12 +129,14 @@ test("duplicate keys can be reported instead of refused", () => {
   assert.deepEqual(result.documents[0]?.value, { a: 1, b: [{ c: 2 }] });
 });
 
-test("hostile texts are refused quickly and never throw", { timeout: 20_000 }, () => {
+test("hostile texts are refused quickly and never throw", () => {
+  const started = performance.now();
   const aliases = ["a: &a [x,x,x,x,x,x,x,x,x]", ..."bcdefgh"].map((name, index) =>
     index === 0 ? name : `${name}: &${name} [${`*${"abcdefgh"[index - 1]},`.repeat(9)}]`,
   );
   const hostile = ["[".repeat(50_000), "- ".repeat(5000), "{a: ".repeat(5000), aliases.join("\n"), "? ".repeat(5000)];
   for (const text of hostile) assert.equal(parseYaml(text).ok, false);
+  assert.ok(performance.now() - started < 20_000);
 });
 
 test("words that some reader takes for something else are quoted", () => {

@@ -88,12 +88,14 @@ const expensive: readonly (readonly [string, string, string])[] = [
 ];
 const numbers = jsonToCel(Array.from({ length: 5000 }, (_, index) => index));
 for (const [name, expression, message] of expensive) {
-  test(`no expression runs for long: ${name}`, { timeout: 10_000 }, () => {
+  test(`no expression runs for long: ${name}`, () => {
+    const started = performance.now();
     const compiled = compileCel(expression, { l: listType(intType), s: stringType });
     assert.ok(compiled.ok);
     const result = compiled.program.evaluate({ l: numbers, s: "x".repeat(100_000) });
     assert.ok(!result.ok);
     assert.equal(result.message, message);
+    assert.ok(performance.now() - started < 10_000);
   });
 }
 
@@ -119,8 +121,10 @@ const hostile: readonly (readonly [string, string])[] = [
   ["more than fits", "1".repeat(200_000)],
 ];
 for (const [name, text] of hostile) {
-  test(`a hostile expression is refused quickly: ${name}`, { timeout: 5000 }, () => {
+  test(`a hostile expression is refused quickly: ${name}`, () => {
+    const started = performance.now();
     assert.equal(compileCel(text, {}).ok, false);
+    assert.ok(performance.now() - started < 5000);
   });
 }
 

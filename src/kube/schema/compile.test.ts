@@ -271,7 +271,8 @@ test("defaulting and pruning twice is the same as once, and validating never thr
   );
 });
 
-test("large and hostile objects take linear time", { timeout: 10_000 }, () => {
+test("large and hostile objects take linear time", () => {
+  const started = performance.now();
   const compiled = compileSchema(
     objectWith({
       type: "object",
@@ -293,4 +294,5 @@ test("large and hostile objects take linear time", { timeout: 10_000 }, () => {
   };
   assert.equal(compiled.validate({ spec }).length, 40_000);
   compiled.validateUpdate({ spec }, { spec: { ...spec } });
+  assert.ok(performance.now() - started < 10_000);
 });

@@ -69,13 +69,7 @@ export const stringsLibrary: readonly FunctionDeclaration[] = [
   ),
   declare(
     "trim",
-    method(
-      "string_trim",
-      [stringType],
-      stringType,
-      (text) => (text as string).replace(/^[\s\u0085]+/u, "").replace(/[\s\u0085]+$/u, ""),
-      readsTarget(),
-    ),
+    method("string_trim", [stringType], stringType, (text) => trim(text as string), readsTarget()),
   ),
   declare(
     "join",
@@ -127,6 +121,17 @@ function substring(text: CelValue, start: CelValue, end?: CelValue): CelValue {
   if (from < 0 || from > characters.length) return outOfRange(start);
   if (to < 0 || to > characters.length) return outOfRange(end ?? 0n);
   return characters.slice(from, to).join("");
+}
+
+/** What Unicode calls white space; JavaScript's own trim differs in two signs. */
+const isSpace = (sign: string | undefined): boolean =>
+  sign !== undefined && sign !== "\ufeff" && (sign === "\u0085" || sign.trim() === "");
+
+function trim(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isSpace(text[start])) start += 1;
+  while (end > start && isSpace(text[end - 1])) end -= 1;
+  return text.slice(start, end);
 }
 
 function indexOf(text: CelValue, part: CelValue, offset: CelValue): CelValue {
