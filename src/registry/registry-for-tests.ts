@@ -1,12 +1,12 @@
+import type { Env } from "../env/env.ts";
 import type { HttpRequest } from "../http/message.ts";
-import { type ManualEnv, manualEnv } from "../testing/manual-env.ts";
 import { openAccess } from "./access/access.ts";
 import { createRegistry, type Registry, type RegistryOptions } from "./registry.ts";
 import { MemoryLog } from "./storage/memory-log.ts";
 
-/** A registry on a manual clock and a log in memory, and a client that speaks to it without a socket. */
-export interface RegistryWorld {
-  readonly env: ManualEnv;
+/** A registry on a test's own clock and a log in memory, and a client that speaks to it without a socket. */
+export interface RegistryWorld<E extends Env> {
+  readonly env: E;
   readonly registry: Registry;
   readonly memory: MemoryLog;
   /** Another replica of the same registry. */
@@ -27,8 +27,10 @@ export interface Called {
   readonly message: string | undefined;
 }
 
-export async function registryWorld(own: Partial<RegistryOptions> = {}): Promise<RegistryWorld> {
-  const env = manualEnv();
+export async function registryWorld<E extends Env>(
+  env: E,
+  own: Partial<RegistryOptions> = {},
+): Promise<RegistryWorld<E>> {
   const memory = new MemoryLog(() => env.now().getTime());
   const replica = async (others: Partial<RegistryOptions> = {}): Promise<Registry> => {
     const made = createRegistry({ env, storage: memory.replica(), access: openAccess, ...own, ...others });

@@ -2,18 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { StoreError } from "../store/store-error.ts";
-import { callRegistry, discoveryPath, registryWorld } from "./registry-for-tests.ts";
+import { type ManualEnv, manualEnv } from "../testing/manual-env.ts";
+import { callRegistry, discoveryPath, type RegistryWorld, registryWorld } from "./registry-for-tests.ts";
 import { MemoryLog } from "./storage/memory-log.ts";
 
-const states = async (
-  world: Awaited<ReturnType<typeof registryWorld>>,
-  query = "",
-): Promise<Record<string, unknown[]>> =>
+const states = async (world: RegistryWorld<ManualEnv>, query = ""): Promise<Record<string, unknown[]>> =>
   (await world.call("GET", `/api/v1/capabilities/tools/state${query}`)).data as Record<string, unknown[]>;
 
 describe("a registered service", () => {
   test("is pending, healthy, missing and gone, each at its time", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const id = await world.register({ serviceName: "tool", serviceType: "tool-invoker" });
     const seen = async (): Promise<string> => {
       const [record] = (await states(world))["tool"] ?? [];
@@ -38,7 +36,7 @@ describe("a registered service", () => {
   });
 
   test("that never sends a heartbeat stays, and is known as unprobed", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     await world.register({ serviceName: "quiet", serviceType: "tool-invoker" });
     await world.env.advance(2 * 3_600_000);
     assert.deepEqual(await world.names(), ["quiet"]);
@@ -52,7 +50,7 @@ describe("a registered service", () => {
   });
 
   test("survives a restart, with its id, health and last heartbeat", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const id = await world.register({ serviceName: "tool", serviceType: "tool-invoker" });
     await world.ping(id);
     await world.env.advance(30_000);
@@ -85,7 +83,7 @@ test("P18: whatever the rhythm of heartbeats, a lookup gives exactly those heard
   });
   await fc.assert(
     fc.asyncProperty(beats, async (steps) => {
-      const world = await registryWorld({ missingAfterMs: 1_000, deregisterAfterMs: 4_000 });
+      const world = await registryWorld(manualEnv(), { missingAfterMs: 1_000, deregisterAfterMs: 4_000 });
       const ids = await Promise.all([0, 1, 2].map((port) => world.register({ serviceName: `s${port}`, port })));
       const heardAt: (number | undefined)[] = [undefined, undefined, undefined];
       for (const { waitMs, who } of steps) {
@@ -108,14 +106,14 @@ test("P18: whatever the rhythm of heartbeats, a lookup gives exactly those heard
 
 describe("heartbeats (F48)", () => {
   test("for an unknown id are answered as the original does, and create nothing", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     for (const path of ["ping", "ping/", "heartbeats"])
       assert.equal((await world.call("POST", `${discoveryPath}/${path}`, "no-such-id")).status, 200);
     assert.equal(world.registry.core.directory.size, 0);
   });
 
   test("in bulk say which ids are unknown", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const ids = await Promise.all([1, 2, 3].map((port) => world.register({ port })));
     const { data } = await world.call("POST", `${discoveryPath}/heartbeats`, [...ids, "who"]);
     assert.deepEqual(data, { accepted: 3, unknown: ["who"], refused: [] });
@@ -123,7 +121,7 @@ describe("heartbeats (F48)", () => {
   });
 
   test("do not trust the client's clock", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const id = await world.register();
     await world.ping(id);
     const state = { timestamp: "1999-01-01T00:00:00Z", healthy: true, reason: "skewed" };
@@ -134,7 +132,7 @@ describe("heartbeats (F48)", () => {
   });
 
   test("cost no write while a service is in good standing", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const id = await world.register();
     await world.ping(id);
     const before = world.registry.core.directory.sequence;
@@ -146,7 +144,7 @@ describe("heartbeats (F48)", () => {
   });
 
   test("10,000 services that fall silent together all expire, once each, within a sweep", async () => {
-    const world = await registryWorld({ missingAfterMs: 10_000, deregisterAfterMs: 20_000 });
+    const world = await registryWorld(manualEnv(), { missingAfterMs: 10_000, deregisterAfterMs: 20_000 });
     const { core } = world.registry;
     const by = { name: "", namespace: null, isAdministrator: true };
     const target = { ...example, serviceName: "many" };
@@ -176,7 +174,7 @@ describe("heartbeats (F48)", () => {
 
 describe("replicas", () => {
   test("agree on membership, health and order, whoever was asked", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const other = await world.replica();
     const id = await world.register({ serviceName: "one" });
     await callRegistry(other, post(discoveryPath, { serviceName: "two", host: "h", port: 2 }));
@@ -193,7 +191,11 @@ describe("replicas", () => {
   });
 
   test("do not expire what another one hears, and do expire it when the other is gone", async () => {
-    const world = await registryWorld({ missingAfterMs: 10_000, deregisterAfterMs: 60_000, beatSaveMs: 1_000 });
+    const world = await registryWorld(manualEnv(), {
+      missingAfterMs: 10_000,
+      deregisterAfterMs: 60_000,
+      beatSaveMs: 1_000,
+    });
     const other = await world.replica();
     const id = await world.register({ serviceName: "one" });
     for (let second = 0; second < 60; second++) {
@@ -210,7 +212,11 @@ describe("replicas", () => {
   });
 
   test("bring a service back that another one gave up too early", async () => {
-    const world = await registryWorld({ missingAfterMs: 10_000, remoteToleranceMs: 0, beatSaveMs: 30_000 });
+    const world = await registryWorld(manualEnv(), {
+      missingAfterMs: 10_000,
+      remoteToleranceMs: 0,
+      beatSaveMs: 30_000,
+    });
     const hasty = await world.replica({ missingAfterMs: 2_000 });
     const id = await world.register({ serviceName: "one" });
     await world.ping(id);
@@ -287,7 +293,7 @@ describe("bad input", () => {
   ];
   for (const [name, method, target, body, status, message] of cases) {
     test(`${name} is answered with ${status} and changes nothing`, async () => {
-      const world = await registryWorld();
+      const world = await registryWorld(manualEnv());
       const called = await world.call(method, target, body);
       assert.equal(called.status, status, called.text);
       if (message) assert.match(called.message ?? "", message);
@@ -296,7 +302,7 @@ describe("bad input", () => {
   }
 
   test("nothing that can be sent as a body is answered with a fault", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const value = fc.oneof(
       fc.json(),
       fc.string(),
@@ -318,7 +324,7 @@ describe("bad input", () => {
   });
 
   test("paths of others are left to others", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     for (const target of ["/", "/metrics", "/api/v1/pods", "/api/v1/capabilitiesx", "/q/other", "/q/healthy"])
       assert.equal((await world.call("GET", target)).status, 0, target);
   });
@@ -326,7 +332,7 @@ describe("bad input", () => {
 
 describe("a store that fails", () => {
   test("is answered with 503, loses nothing that was acknowledged and shows nothing that was not", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     await world.register({ serviceName: "before" });
     const working = new MemoryLog(() => 0).replica();
     const broken = await world.replica({
@@ -345,7 +351,7 @@ describe("a store that fails", () => {
   });
 
   test("for a moment is tried again", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const working = world.memory.replica();
     let failures = 2;
     const flaky = await world.replica({
@@ -366,7 +372,7 @@ describe("a store that fails", () => {
 
 describe("reads for people and command lines", () => {
   test("stale services are listed and removed, and come back with a heartbeat", async () => {
-    const world = await registryWorld({ missingAfterMs: 1e9, deregisterAfterMs: 1e9 });
+    const world = await registryWorld(manualEnv(), { missingAfterMs: 1e9, deregisterAfterMs: 1e9 });
     const old = await world.register({ serviceName: "old" });
     await world.ping(old);
     await world.env.advance(3_600_000);
@@ -391,7 +397,7 @@ describe("reads for people and command lines", () => {
   });
 
   test("statistics, version and health have the shapes that the original's tools read", async () => {
-    const world = await registryWorld({ version: "1.2.3" });
+    const world = await registryWorld(manualEnv(), { version: "1.2.3" });
     await world.register({ serviceType: "multi-capability" });
     const { data } = await world.call("GET", "/api/v1/management/statistics");
     const counts = { total: 1, healthy: 0, unhealthy: 0, down: 0, pending: 1 };
@@ -415,7 +421,7 @@ describe("reads for people and command lines", () => {
   });
 
   test("long lists come in pieces and are still one JSON document", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     await Promise.all(Array.from({ length: 2_500 }, (_, port) => world.register({ serviceName: "x", port })));
     assert.equal((await world.names()).length, 2_500);
     assert.equal((await world.names("?serviceName=x")).length, 2_500);

@@ -32,7 +32,7 @@ describe("where the registry listens", () => {
   });
 
   test("an open registry does not even look at a token", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     assert.equal((await world.call("GET", "/api/v1/capabilities", undefined, as("nonsense"))).status, 200);
   });
 });
@@ -59,7 +59,7 @@ describe("S12: a registry with tokens", () => {
       ["a password", { authorization: "Basic YTpi" }],
     ] as const)
       test(`${method} ${path} with ${name} is 401, in JSON, and not a redirect`, async () => {
-        const world = await registryWorld({ access });
+        const world = await registryWorld(manualEnv(), { access });
         const called = await world.call(method, path, "{}", headers);
         assert.equal(called.status, 401);
         assert.match(called.message ?? "", /bearer token/);
@@ -67,12 +67,12 @@ describe("S12: a registry with tokens", () => {
       });
 
   test("health is open to every probe", async () => {
-    const world = await registryWorld({ access });
+    const world = await registryWorld(manualEnv(), { access });
     assert.equal((await world.call("GET", "/q/health")).status, 200);
   });
 
   test("an identity owns what it registered; others cannot touch it, administrators can", async () => {
-    const world = await registryWorld({ access });
+    const world = await registryWorld(manualEnv(), { access });
     const body = { serviceName: "tool", host: "h", port: 1 };
     const { data } = await world.call("POST", discoveryPath, body, as("a"));
     const { id } = data as { id: string };
@@ -93,7 +93,7 @@ describe("S12: a registry with tokens", () => {
   });
 
   test("S14: a name belongs to whoever registered it first", async () => {
-    const world = await registryWorld({ access });
+    const world = await registryWorld(manualEnv(), { access });
     const body = { serviceName: "tool", host: "h", port: 1 };
     await world.call("POST", discoveryPath, body, as("a"));
     const poisoned = await world.call("POST", discoveryPath, { ...body, host: "evil" }, as("m"));
@@ -103,7 +103,7 @@ describe("S12: a registry with tokens", () => {
   });
 
   test("S15: nobody registers or asks without end", async () => {
-    const world = await registryWorld({
+    const world = await registryWorld(manualEnv(), {
       access,
       maxServicesPerOwner: 2,
       rateLimit: { perSecond: 1, burst: 5 },
@@ -120,7 +120,7 @@ describe("S12: a registry with tokens", () => {
 
 describe("web pages", () => {
   test("of other origins may not use the registry unless they are named", async () => {
-    const world = await registryWorld({ allowedOrigins: ["https://friend.example"] });
+    const world = await registryWorld(manualEnv(), { allowedOrigins: ["https://friend.example"] });
     const from = (origin: string, method = "GET"): ReturnType<typeof world.call> =>
       world.call(method, "/api/v1/capabilities", undefined, { origin, host: "127.0.0.1:8080" });
     assert.equal((await from("https://evil.example")).status, 403);

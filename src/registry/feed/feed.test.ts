@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { manualEnv } from "../../testing/manual-env.ts";
 import type { Registry } from "../registry.ts";
 import { discoveryPath, registryWorld } from "../registry-for-tests.ts";
 
@@ -41,7 +42,7 @@ const eventOf = (frame: string): string => /event:(\w+)/.exec(frame)?.[1] ?? "";
 
 describe("the notification feed", () => {
   test("has the original's frames, byte for byte", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const { read, hangUp } = await reader(world.registry);
     await read(world.env);
     const id = await world.register({ serviceName: "tool", serviceType: "tool-invoker" });
@@ -58,7 +59,7 @@ describe("the notification feed", () => {
   });
 
   test("begins with what happens after the subscription", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     await world.register({ serviceName: "before" });
     const { read, hangUp } = await reader(world.registry);
     assert.deepEqual(await read(world.env), []);
@@ -70,7 +71,7 @@ describe("the notification feed", () => {
   });
 
   test("tells one heartbeat per service and second, to whoever listens now", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const id = await world.register();
     await world.ping(id);
     const { read, hangUp } = await reader(world.registry);
@@ -89,7 +90,7 @@ describe("the notification feed", () => {
   });
 
   test("is kept alive by comments, which in a resumable one move the reader's place", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const plain = await reader(world.registry);
     const resumable = await reader(world.registry, "?resume=true");
     assert.deepEqual(await resumable.read(world.env), ["id:0\n:bookmark"]);
@@ -104,7 +105,7 @@ describe("the notification feed", () => {
 
 describe("a resumable feed", () => {
   test("goes on after a cut where it was, without loss, without doubles, in order", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     let last = 0;
     const seen: number[] = [];
     for (let round = 0; round < 8; round++) {
@@ -124,7 +125,7 @@ describe("a resumable feed", () => {
   });
 
   test("goes on at another replica with the same numbers", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const other = await world.replica();
     await world.register({ port: 1 });
     await world.register({ port: 2 });
@@ -135,7 +136,7 @@ describe("a resumable feed", () => {
   });
 
   test("reads from the log what memory no longer has, and names the gap when the log has it no more either", async () => {
-    const world = await registryWorld({ maxKeptChanges: 20 });
+    const world = await registryWorld(manualEnv(), { maxKeptChanges: 20 });
     for (let port = 0; port < 100; port++) await world.register({ port });
     await world.env.flush();
     await world.registry.stop();
@@ -156,7 +157,7 @@ describe("a resumable feed", () => {
   });
 
   test("says so when it is asked for a number that was never given", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     await world.register();
     const { read, hangUp } = await reader(world.registry, "?resume=true", { "last-event-id": "999" });
     assert.deepEqual((await read(world.env)).map(eventOf), ["GAP"]);
@@ -166,7 +167,7 @@ describe("a resumable feed", () => {
   });
 
   test("gives heartbeats no number: they are never replayed", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const { read, hangUp } = await reader(world.registry, "?resume=true");
     await read(world.env);
     const id = await world.register();
@@ -180,7 +181,7 @@ describe("a resumable feed", () => {
 });
 
 test("a slow reader costs no memory: it is told what it has missed, and goes on", async () => {
-  const world = await registryWorld();
+  const world = await registryWorld(manualEnv());
   const slow = await reader(world.registry);
   await slow.read(world.env);
   for (let port = 0; port < 12_000; port++) await world.register({ port });
@@ -192,7 +193,7 @@ test("a slow reader costs no memory: it is told what it has missed, and goes on"
 });
 
 test("there is a limit to subscribers", async () => {
-  const world = await registryWorld({ maxSubscribers: 1 });
+  const world = await registryWorld(manualEnv(), { maxSubscribers: 1 });
   const first = await reader(world.registry);
   await first.read(world.env);
   assert.equal((await world.call("GET", path)).status, 503);

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { discoveryPath, registryWorld } from "../registry-for-tests.ts";
+import { type ManualEnv, manualEnv } from "../../testing/manual-env.ts";
+import { discoveryPath, type RegistryWorld, registryWorld } from "../registry-for-tests.ts";
 import type { StrategyName } from "./resolver.ts";
 
-type World = Awaited<ReturnType<typeof registryWorld>>;
+type World = RegistryWorld<ManualEnv>;
 
 async function threeTools(): Promise<{ world: World; ids: readonly string[] }> {
-  const world = await registryWorld();
+  const world = await registryWorld(manualEnv());
   const ids: string[] = [];
   for (const port of [1, 2, 3]) {
     const id = await world.register({ serviceName: "tool", serviceType: "tool-invoker", port });
@@ -43,7 +44,7 @@ describe("resolution", () => {
   });
 
   test("prefers what is known to be healthy to what is not known at all", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     await world.register({ serviceName: "tool", port: 1 });
     const second = await world.register({ serviceName: "tool", port: 2 });
     assert.equal(world.registry.resolve({ serviceName: "tool" })?.port, 1);
@@ -90,7 +91,7 @@ describe("resolution", () => {
   });
 
   test("finds engines by exact match, and tools also among services that can do everything", async () => {
-    const world = await registryWorld();
+    const world = await registryWorld(manualEnv());
     const engine = { serviceType: "code-execution-engine", serviceSubType: "camel", languageName: "yaml" };
     await world.register({ serviceName: "all", serviceType: "multi-capability", port: 1 });
     await world.register({ serviceName: "engine", ...engine, port: 2 });
