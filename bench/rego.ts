@@ -48,7 +48,9 @@ export async function run(): Promise<void> {
     if (opa !== undefined) {
       const differing = opa.answers.findIndex((answer, index) => answer !== ours.answers[index]);
       if (differing !== -1) {
-        throw new Error(`${item.name}: input ${differing} gives ${ours.answers[differing]}, OPA says ${opa.answers[differing]}`);
+        throw new Error(
+          `${item.name}: input ${differing} gives ${ours.answers[differing]}, OPA says ${opa.answers[differing]}`,
+        );
       }
       rows.push(row(item, "OPA in process", opa, ours));
     }
@@ -66,7 +68,12 @@ export async function run(): Promise<void> {
   writeFileSync(join(folder, "rego.json"), `${JSON.stringify({ rows }, undefined, 2)}\n`);
 }
 
-function row(item: BenchCase, engine: string, peer: Omit<Measured, "coldNs" | "answers"> & { readonly coldNs?: number }, ours: Measured): Row {
+function row(
+  item: BenchCase,
+  engine: string,
+  peer: Omit<Measured, "coldNs" | "answers"> & { readonly coldNs?: number },
+  ours: Measured,
+): Row {
   return {
     case: item.name,
     engine,

@@ -116,7 +116,10 @@ export function measureOpaInProcess(cases: readonly object[]): readonly OpaResul
 export const cacheFolder = join(homedir(), ".cache", "capstan-opa");
 
 function buildProgram(): string | undefined {
-  const hash = createHash("sha256").update(program + opaVersion).digest("hex").slice(0, 12);
+  const hash = createHash("sha256")
+    .update(program + opaVersion)
+    .digest("hex")
+    .slice(0, 12);
   const binary = join(cacheFolder, `bench-${hash}`);
   if (existsSync(binary)) return binary;
   const folder = mkdtempSync(join(tmpdir(), "capstan-opa-bench-"));

@@ -7,7 +7,17 @@ import { constantValue } from "../evaluate/terms.ts";
 import type { Body, Expr, Location, Module, Rule, Term } from "../syntax/ast.ts";
 import { operatorName } from "../syntax/ast.ts";
 import { parseType } from "../types/notation.ts";
-import { anyType, formatType, keysOf, mayUnify, selectType, type Type, typeOfValue, unionOf } from "../types/types.ts";
+import {
+  anyType,
+  formatType,
+  keysOf,
+  mayUnify,
+  selectType,
+  stringType,
+  type Type,
+  typeOfValue,
+  unionOf,
+} from "../types/types.ts";
 import { rulePath } from "./build.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Names } from "./names.ts";
