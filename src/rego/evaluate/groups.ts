@@ -10,7 +10,7 @@ import type { Machine, MemoEntry } from "./machine.ts";
 import type { CompiledRule, FunctionGroup, ObjectGroup, Program, RuleGroup, RuleNode } from "./program.ts";
 import { findNode } from "./program.ts";
 import { baseAt } from "./refs.ts";
-import { candidateRules, type RuleIndex } from "./rule-index.ts";
+import { candidateRules, type RuleIndex, startsOnlyWithInput } from "./rule-index.ts";
 import { constantValue, planGetter, planMatcher } from "./terms.ts";
 
 interface RulePlan {
@@ -239,7 +239,7 @@ export class RuleEvaluator implements Evaluator {
             }
             return body(frame);
           };
-    const plan = { slots, run, rule };
+    const plan = { slots, run: startsOnlyWithInput(rule, this.#machine, run), rule };
     this.#plans.set(rule, plan);
     return plan;
   }
@@ -283,7 +283,7 @@ export class RuleEvaluator implements Evaluator {
       },
       context,
     );
-    const plan = { slots, run, rule };
+    const plan = { slots, run: startsOnlyWithInput(rule, this.#machine, run), rule };
     this.#plans.set(rule, plan);
     return plan;
   }
@@ -378,7 +378,7 @@ export class RuleEvaluator implements Evaluator {
       }
       return body(frame);
     };
-    return { slots, run, rule };
+    return { slots, run: startsOnlyWithInput(rule, this.#machine, run), rule };
   }
 }
 

@@ -5,6 +5,7 @@
 import { type Expr, operatorName, stringPath, type Term } from "../syntax/ast.ts";
 import { scalarKeyOf } from "../values/number.ts";
 import { RegoObject, type Value } from "../values/value.ts";
+import type { Exec } from "./frame.ts";
 import type { Machine } from "./machine.ts";
 import type { CompiledRule, RuleGroup } from "./program.ts";
 
@@ -40,6 +41,34 @@ export function candidateRules(
   if (key === undefined)
     return value !== null && typeof value === "object" && "text" in value ? group.rules : index.others;
   return index.byValue.get(key) ?? index.others;
+}
+
+/**
+ * A rule that takes a value from a place of the input cannot succeed if there is none; it is not even started, so that
+ * nothing in it can fail either.
+ */
+export function startsOnlyWithInput(rule: CompiledRule, machine: Machine, run: Exec): Exec {
+  const paths = rule.body.flatMap((expr) => {
+    if (expr.kind !== "expr-call" || expr.negated || expr.withs.length > 0) return [];
+    if (operatorName(expr.operator) !== "eq") return [];
+    const [left, right] = expr.args;
+    const ref = left?.kind === "var" ? right : right?.kind === "var" ? left : undefined;
+    const path = ref === undefined ? undefined : inputPath(ref);
+    return path === undefined ? [] : [path];
+  });
+  if (paths.length === 0) return run;
+  return (frame) => {
+    for (const path of paths) if (inputAt(machine.input, path) === undefined) return false;
+    return run(frame);
+  };
+}
+
+function inputPath(term: Term): readonly string[] | undefined {
+  if (term.kind !== "ref") return undefined;
+  const [head, ...rest] = term.parts;
+  if (head?.kind !== "var" || head.name !== "input") return undefined;
+  const path = stringPath(rest);
+  return path.length === rest.length && path.length > 0 ? path : undefined;
 }
 
 function inputAt(input: Value | undefined, path: readonly string[]): Value | undefined {
@@ -110,10 +139,7 @@ function match(subject: Term, constant: Term, positions: ReadonlyMap<string, num
     if (position === undefined) return undefined;
     return { key: `argument ${position}`, subject: { kind: "argument", position }, value };
   }
-  if (subject.kind !== "ref") return undefined;
-  const [head, ...rest] = subject.parts;
-  if (head?.kind !== "var" || head.name !== "input") return undefined;
-  const path = stringPath(rest);
-  if (path.length !== rest.length || path.length === 0) return undefined;
+  const path = inputPath(subject);
+  if (path === undefined) return undefined;
   return { key: `input ${path.join("\u0000")}`, subject: { kind: "input", path }, value };
 }
