@@ -69,6 +69,7 @@ const defaultDrainMs = 5_000;
 const requestTimeoutMs = 60_000;
 const keepAliveMs = 120_000;
 const maxStreamsPerConnection = 250;
+const sessionMemoryMegabytes = 512;
 const receiveWindowBytes = 1024 * 1024;
 
 export async function listen(options: ListenOptions): Promise<Listener> {
@@ -116,6 +117,8 @@ function createTlsServer({ key, cert, clientCa }: TlsOptions): Http2SecureServer
     cert,
     allowHTTP1: true,
     ...(clientCa !== undefined && { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+    // The default refuses new streams while one large list is on its way to a slow reader.
+    maxSessionMemory: sessionMemoryMegabytes,
     settings: { maxConcurrentStreams: maxStreamsPerConnection, initialWindowSize: receiveWindowBytes },
   });
 }

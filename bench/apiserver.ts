@@ -1,0 +1,150 @@
+// The embedded API server against a real kube-apiserver with etcd: same machine, same requests, same run, and both keep
+// what they acknowledge. Without a built kube-apiserver only our own numbers are shown.
+import { fork } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { embeddedPeer, type Peer, realPeer } from "./apiserver/peers.ts";
+
+const objectCount = Number(process.env["BENCH_OBJECTS"] ?? 10_000);
+const phaseSeconds = Number(process.env["BENCH_SECONDS"] ?? 4);
+const starts = 3;
+
+type Measures = Readonly<Record<string, number>>;
+
+interface Goal {
+  readonly measure: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly better: "more" | "less";
+  /** At least this many times better than the peer. */
+  readonly factor: number;
+}
+
+const goals: readonly Goal[] = [
+  { measure: "firstMs", name: "start to first accepted custom resource", unit: "ms", better: "less", factor: 10 },
+  { measure: "idleMegabytes", name: "resident memory, idle", unit: "MB", better: "less", factor: 3 },
+  { measure: "createsPerSecond", name: "creates, 64 clients", unit: "/s", better: "more", factor: 1 },
+  { measure: "updatesPerSecond", name: "get + update, 64 clients", unit: "/s", better: "more", factor: 1 },
+  { measure: "statusPatchesPerSecond", name: "status patches, 64 clients", unit: "/s", better: "more", factor: 1 },
+  { measure: "appliesPerSecond", name: "applies, 64 clients", unit: "/s", better: "more", factor: 1 },
+  { measure: "getsPerSecond", name: "gets, 64 clients", unit: "/s", better: "more", factor: 1 },
+  { measure: "listsPerSecond", name: `lists of ${objectCount}`, unit: "/s", better: "more", factor: 1 },
+  {
+    measure: "pagedListsPerSecond",
+    name: `lists of ${objectCount} in pages of 500`,
+    unit: "/s",
+    better: "more",
+    factor: 1,
+  },
+  { measure: "watchP99Ms", name: "100 watchers × 1,000 updates, p99", unit: "ms", better: "less", factor: 1 },
+];
+
+export async function run(): Promise<void> {
+  const peers = [await embeddedPeer(), realPeer()].filter((peer): peer is Peer => peer !== undefined);
+  const measured = new Map<string, Measures>();
+  for (const peer of peers) {
+    console.log(`measuring ${peer.name}…`);
+    measured.set(peer.name, await measure(peer));
+  }
+  const ours = measured.get("embedded") ?? {};
+  const real = measured.get("real");
+  const rows = goals.map((goal) => compare(goal, ours, real));
+  for (const row of rows) console.log(format(row));
+  console.log(`events delivered: ${ours["watchDelivered"]} of 100000, out of order: ${ours["watchDisorder"]}`);
+  if (!real)
+    console.log(
+      "no kube-apiserver here to compare with: set CAPSTAN_REAL_BIN to a folder with kube-apiserver and etcd",
+    );
+  mkdirSync("bench/results", { recursive: true });
+  const result = { node: process.version, objectCount, rows, embedded: ours, ...(real && { real }) };
+  writeFileSync("bench/results/apiserver.json", `${JSON.stringify(result, null, 2)}\n`);
+}
+
+async function measure(peer: Peer): Promise<Measures> {
+  const firsts: number[] = [];
+  for (let i = 1; i < starts; i++) firsts.push((await startOnly(peer)).firstMs);
+  const { firstMs, idleMegabytes, measures } = await startAndLoad(peer);
+  firsts.push(firstMs);
+  firsts.sort((a, b) => a - b);
+  return { firstMs: firsts[Math.floor(firsts.length / 2)] ?? 0, idleMegabytes, ...measures };
+}
+
+async function startOnly(peer: Peer): Promise<{ firstMs: number }> {
+  const started = performance.now();
+  const server = await peer.start();
+  const client = await loadClient(server.url, server.token);
+  const spawnedMs = performance.now() - started - client.readyMs;
+  const { firstMs = 0 } = await client.ask("start");
+  client.stop();
+  await server.stop();
+  return { firstMs: spawnedMs + firstMs };
+}
+
+async function startAndLoad(peer: Peer) {
+  const started = performance.now();
+  const server = await peer.start();
+  const client = await loadClient(server.url, server.token);
+  const spawnedMs = performance.now() - started - client.readyMs;
+  const { firstMs = 0 } = await client.ask("start");
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const idleMegabytes = server.residentBytes() / 1e6;
+  const measures = await client.ask("load");
+  const loadedMegabytes = server.residentBytes() / 1e6;
+  client.stop();
+  await server.stop();
+  return { firstMs: spawnedMs + firstMs, idleMegabytes, measures: { ...measures, loadedMegabytes } };
+}
+
+/** The client's own start is not the server's fault: it is measured and taken off. */
+async function loadClient(url: string, token: string) {
+  const begun = performance.now();
+  const child = fork(fileURLToPath(new URL("./apiserver/load.ts", import.meta.url)), [
+    url,
+    token,
+    String(objectCount),
+    String(phaseSeconds),
+  ]);
+  const next = (): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      child.once("message", resolve);
+      child.once("exit", (code) => reject(new Error(`the client ended with ${code}`)));
+    });
+  await next();
+  return {
+    readyMs: performance.now() - begun,
+    async ask(what: string): Promise<Measures> {
+      const answer = next();
+      child.send(what);
+      return (await answer) as Measures;
+    },
+    stop: () => child.kill(),
+  };
+}
+
+interface Row {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: number;
+  readonly real?: number;
+  /** How many times better than the peer. */
+  readonly ratio?: number;
+  readonly goal: string;
+  readonly met?: boolean;
+}
+
+function compare({ measure: key, name, unit, better, factor }: Goal, ours: Measures, real: Measures | undefined): Row {
+  const own = ours[key] ?? 0;
+  const peer = real?.[key];
+  const base = { name, unit, ours: round(own), goal: `≥ ${factor}×` };
+  if (peer === undefined) return base;
+  const ratio = better === "more" ? own / peer : peer / own;
+  return { ...base, real: round(peer), ratio: round(ratio), met: ratio >= factor };
+}
+
+const round = (value: number): number => Number(value.toPrecision(3));
+
+const format = ({ name, unit, ours, real, ratio, goal, met }: Row): string =>
+  `${name.padEnd(44)} ${String(ours).padStart(8)} ${unit.padEnd(3)}` +
+  (real === undefined
+    ? ""
+    : `  real ${String(real).padStart(8)} ${unit.padEnd(3)}  ${String(ratio).padStart(6)}× better (goal ${goal}) ${met ? "met" : "MISSED"}`);

@@ -1,0 +1,265 @@
+// The client of the benchmark, in a process of its own: the same requests for either server, timed from outside.
+import { Agent, Pool } from "undici";
+
+export interface LoadResult {
+  readonly [measure: string]: number;
+}
+
+const [url = "", token = "", countText = "10000", secondsText = "4"] = process.argv.slice(2);
+const objectCount = Number(countText);
+const phaseMs = Number(secondsText) * 1000;
+const clients = 64;
+const connect = { rejectUnauthorized: false };
+const pool = new Pool(url, { connections: clients, pipelining: 1, allowH2: false, connect });
+const headers = { authorization: `Bearer ${token}`, accept: "application/json", "user-agent": "bench/1" };
+const group = "bench.example.com";
+const path = `/apis/${group}/v1/namespaces/default/widgets`;
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function send(method: string, target: string, body?: unknown, contentType = "application/json"): Promise<Answer> {
+  const response = await pool.request({
+    method: method as "GET",
+    path: target,
+    headers: { ...headers, ...(body !== undefined && { "content-type": contentType }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.statusCode, text: await response.body.text() };
+}
+
+async function must(status: number, method: string, target: string, body?: unknown, contentType?: string): Promise<string> {
+  const answer = await send(method, target, body, contentType);
+  if (answer.status !== status) throw new Error(`${method} ${target}: ${answer.status} ${answer.text.slice(0, 300)}`);
+  return answer.text;
+}
+
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `widgets.${group}` },
+  spec: {
+    group,
+    scope: "Namespaced",
+    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                required: ["capability"],
+                properties: {
+                  capability: { type: "string", maxLength: 253, pattern: "^[a-z0-9.-]+$" },
+                  replicas: { type: "integer", minimum: 0, default: 1 },
+                  note: { type: "string" },
+                  endpoints: {
+                    type: "array",
+                    items: { type: "object", required: ["host"], properties: { host: { type: "string" }, port: { type: "integer" }, weight: { type: "integer", default: 1 } } },
+                  },
+                },
+              },
+              status: { type: "object", properties: { phase: { type: "string" }, observed: { type: "integer" }, conditions: { type: "array", items: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } } },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** About 1.2 kB as stored, like a capability binding. */
+const widget = (name: string, replicas: number) => ({
+  apiVersion: `${group}/v1`,
+  kind: "Widget",
+  metadata: { name, labels: { app: "bench", shard: String(name.length) } },
+  spec: {
+    capability: "store.items.v1",
+    replicas,
+    note: "a note that is long enough to look like what people write into such fields, ".repeat(3),
+    endpoints: Array.from({ length: 6 }, (_, i) => ({ host: `host-${i}.example.internal`, port: 8000 + i })),
+  },
+});
+
+/** 64 clients, each one request after the other, until the time or the work is over. Answers requests per second. */
+async function throughput(limit: number, work: (index: number) => Promise<unknown>): Promise<{ rate: number; p99: number; done: number }> {
+  let next = 0;
+  const times: number[] = [];
+  const started = performance.now();
+  const end = started + phaseMs;
+  const client = async (): Promise<void> => {
+    for (;;) {
+      const index = next++;
+      if (index >= limit || performance.now() > end) return;
+      const begun = performance.now();
+      await work(index);
+      times.push(performance.now() - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  const seconds = (performance.now() - started) / 1000;
+  times.sort((a, b) => a - b);
+  return { rate: times.length / seconds, p99: times[Math.floor(times.length * 0.99)] ?? 0, done: times.length };
+}
+
+/** From now until the first custom resource is accepted. */
+async function firstCustomResource(): Promise<number> {
+  const started = performance.now();
+  await until(async () => (await send("GET", "/readyz")).status === 200);
+  await until(async () => [201, 409].includes((await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).status));
+  await until(async () => (await send("POST", path, widget("first", 1))).status === 201);
+  return performance.now() - started;
+}
+
+async function until(attempt: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 60_000;
+  for (;;) {
+    try {
+      if (await attempt()) return;
+    } catch {
+      // Not listening yet.
+    }
+    if (performance.now() > end) throw new Error("the server never came up");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** 100 watchers see 1,000 updates: all of them, in order; how long after the write was sent does the last byte arrive? */
+async function watching(): Promise<LoadResult> {
+  const watchers = 100;
+  const updates = 1000;
+  const list = JSON.parse(await must(200, "GET", `${path}?limit=1`)) as { metadata: { resourceVersion: string } };
+  const agent = new Agent({ connect, bodyTimeout: 0, connections: watchers, allowH2: false });
+  const sentAt = new Map<string, number>();
+  const delays: number[] = [];
+  let disorder = 0;
+  let open = 0;
+  const opened = Promise.withResolvers<void>();
+  const streams = Array.from({ length: watchers }, async () => {
+    const { body } = await agent.request({
+      origin: url,
+      method: "GET",
+      path: `${path}?watch=true&resourceVersion=${list.metadata.resourceVersion}&fieldSelector=metadata.name%3Dwatched`,
+      headers,
+    });
+    if (++open === watchers) opened.resolve();
+    let rest = "";
+    let seen = 0;
+    let before = 0;
+    for await (const chunk of body) {
+      const lines = (rest + String(chunk)).split("\n");
+      rest = lines.pop() ?? "";
+      const now = performance.now();
+      for (const line of lines) {
+        // Finding two numbers costs less than parsing 130 MB of JSON, which would measure the client.
+        const note = /"note":"n(\d+)"/.exec(line)?.[1];
+        const version = Number(/"resourceVersion":"(\d+)"/.exec(line)?.[1] ?? 0);
+        if (note === undefined) continue;
+        if (version <= before) disorder++;
+        before = version;
+        delays.push(now - (sentAt.get(note) ?? now));
+        if (++seen === updates) {
+          body.destroy();
+          return seen;
+        }
+      }
+    }
+    return seen;
+  });
+  await opened.promise;
+  const object = { ...widget("watched", 1), spec: { capability: "x", note: "n0" } };
+  await must(201, "POST", path, object);
+  const started = performance.now();
+  for (let i = 1; i <= updates; i++) {
+    sentAt.set(String(i), performance.now());
+    await must(200, "PATCH", `${path}/watched`, { spec: { note: `n${i}` } }, "application/merge-patch+json");
+  }
+  const seen = await Promise.all(streams.map((stream) => stream.catch(() => 0)));
+  const seconds = (performance.now() - started) / 1000;
+  await agent.destroy();
+  delays.sort((a, b) => a - b);
+  return {
+    watchDelivered: seen.reduce((sum, count) => sum + count, 0),
+    watchDisorder: disorder,
+    watchP50Ms: delays[Math.floor(delays.length / 2)] ?? 0,
+    watchP99Ms: delays[Math.floor(delays.length * 0.99)] ?? 0,
+    watchEventsPerSecond: (watchers * updates) / seconds,
+  };
+}
+
+const result: Record<string, number> = {};
+process.on("message", async (what: string) => {
+  if (what === "start") process.send?.({ firstMs: await firstCustomResource() });
+  if (what === "load") process.send?.(await load());
+});
+
+async function load(): Promise<LoadResult> {
+  const name = (index: number): string => `w-${index}`;
+  const created = await throughput(objectCount, (i) => must(201, "POST", path, widget(name(i), 1)));
+  result["createsPerSecond"] = created.rate;
+  result["createP99Ms"] = created.p99;
+  // Whatever the time allowed, the reads below find the same number of objects.
+  for (let i = created.done; i < objectCount; i += clients) {
+    await Promise.all(Array.from({ length: Math.min(clients, objectCount - i) }, (_, j) => send("POST", path, widget(name(i + j), 1))));
+  }
+  const gets = await throughput(Number.POSITIVE_INFINITY, (i) => must(200, "GET", `${path}/${name(i % objectCount)}`));
+  result["getsPerSecond"] = gets.rate;
+  const updated = await throughput(objectCount, async (i) => {
+    const read = JSON.parse(await must(200, "GET", `${path}/${name(i)}`)) as { spec: object };
+    await must(200, "PUT", `${path}/${name(i)}`, { ...read, spec: { ...read.spec, replicas: 2 } });
+  });
+  result["updatesPerSecond"] = updated.rate;
+  const patched = await throughput(objectCount, (i) =>
+    must(200, "PATCH", `${path}/${name(i)}/status`, { status: { phase: "Ready", observed: i } }, "application/merge-patch+json"),
+  );
+  result["statusPatchesPerSecond"] = patched.rate;
+  const applied = await throughput(objectCount, (i) =>
+    must(200, "PATCH", `${path}/${name(i)}?fieldManager=bench&force=true`, widget(name(i), 3), "application/apply-patch+yaml"),
+  );
+  result["appliesPerSecond"] = applied.rate;
+  result["listsPerSecond"] = await lists(path);
+  result["pagedListsPerSecond"] = await pagedLists();
+  Object.assign(result, await watching());
+  return result;
+}
+
+/** Whole lists, four at a time; the body is read to its end and not parsed. */
+async function lists(target: string): Promise<number> {
+  let count = 0;
+  const started = performance.now();
+  const client = async (): Promise<void> => {
+    while (performance.now() - started < phaseMs) {
+      const { statusCode, body } = await pool.request({ method: "GET", path: target, headers });
+      for await (const chunk of body) void chunk;
+      if (statusCode !== 200) throw new Error(`list: ${statusCode}`);
+      count++;
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, client));
+  return count / ((performance.now() - started) / 1000);
+}
+
+/** Pages of 500, one list after the other, as a client walks them. */
+async function pagedLists(): Promise<number> {
+  let count = 0;
+  const started = performance.now();
+  while (performance.now() - started < phaseMs) {
+    let token = "";
+    do {
+      const page = await must(200, "GET", `${path}?limit=500${token && `&continue=${encodeURIComponent(token)}`}`);
+      token = /"continue":"([^"]*)"/.exec(page.slice(0, 1000) + page.slice(-300))?.[1] ?? "";
+    } while (token !== "");
+    count++;
+  }
+  return count / ((performance.now() - started) / 1000);
+}
+
+process.send?.("ready");
