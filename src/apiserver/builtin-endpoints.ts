@@ -2,9 +2,9 @@ import type { FieldError } from "../kube/field-error.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
 import { policyErrors } from "./admission/policy-errors.ts";
 import type { Policy } from "./admission/policy-objects.ts";
+import { type BuiltinResource, builtinResources, decodeBuiltin } from "./builtin/index.ts";
 import type { Definition } from "./crd/definition.ts";
 import { schemaErrors } from "./crd/schema-errors.ts";
-import { type BuiltinResource, builtinResources, decodeBuiltin } from "./builtin/index.ts";
 import { Endpoint, type Shaped } from "./endpoint.ts";
 
 /** The endpoints of all built-in kinds. */
@@ -22,14 +22,18 @@ function withExpressions(resource: BuiltinResource): BuiltinResource {
       value: {
         ...strategy,
         validate: (object: KubeObject) => [...strategy.validate(object), ...errorsOf(object)],
-        validateUpdate: (object: KubeObject, old: KubeObject) => [...strategy.validateUpdate(object, old), ...errorsOf(object, old)],
+        validateUpdate: (object: KubeObject, old: KubeObject) => [
+          ...strategy.validateUpdate(object, old),
+          ...errorsOf(object, old),
+        ],
       },
     },
   }) as BuiltinResource;
 }
 
 const expressionJudges: Readonly<Record<string, (object: KubeObject, old?: KubeObject) => readonly FieldError[]>> = {
-  "apiextensions.k8s.io/customresourcedefinitions": (object, old) => schemaErrors(object as Definition, old as Definition | undefined),
+  "apiextensions.k8s.io/customresourcedefinitions": (object, old) =>
+    schemaErrors(object as Definition, old as Definition | undefined),
   "admissionregistration.k8s.io/validatingadmissionpolicies": (object) => policyErrors(object as Policy),
 };
 
