@@ -95,10 +95,12 @@ export class Directory implements View {
   /** A heartbeat that another replica got, so long ago; it may be older than ours. */
   beatElsewhere(entry: Entry, ageMs: number, now: Moment): void {
     const heardAtMs = now.monotonicMs - Math.max(0, ageMs);
-    if (heardAtMs <= entry.heardAtMs) return;
+    const newerByMs = heardAtMs - entry.heardAtMs;
+    if (newerByMs <= 0) return;
     entry.heardAtMs = heardAtMs;
     entry.lastSeenMs = now.wallMs - Math.max(0, ageMs);
-    entry.heardElsewhere = true;
+    // A little newer than ours is ours, come back from the database a little late.
+    if (newerByMs > echoMs) entry.heardElsewhere = true;
   }
 
   /** Before everything is loaded anew. */
@@ -179,6 +181,8 @@ export class Directory implements View {
 /** Nothing changed by which it is found: most changes are of health. */
 const isFoundAlike = (before: Instance, after: Instance): boolean =>
   before.target === after.target && before.owner === after.owner && before.presence.kind === after.presence.kind;
+
+const echoMs = 1_000;
 
 const isBack = (before: Instance, after: Instance): boolean =>
   !before.pinged || (before.missing && !after.missing) || before.presence.kind !== after.presence.kind;
