@@ -2,6 +2,7 @@
  * A Rego engine: compile modules once, prepare queries, evaluate them as often as you like.
  * Pure: time, chance and the network come from the caller's `RegoEnv`.
  */
+export type { HttpRequest, HttpResponse } from "./builtins/http.ts";
 export type { Builtin } from "./builtins/operands.ts";
 export {
   type CheckOptions,

@@ -255,6 +255,25 @@ test("the network is closed unless the caller opens it", () => {
   );
 });
 
+test("http.send asks the caller's transport once and decodes JSON", () => {
+  let calls = 0;
+  const env = manualEnv({
+    httpSend: ({ method, url }) => {
+      calls++;
+      return {
+        status: 200,
+        statusText: "OK",
+        headers: { "Content-Type": "application/json" },
+        body: `{"m":"${method}","u":"${url}"}`,
+      };
+    },
+  });
+  const source =
+    'package a\nreq := {"method": "get", "url": "http://h"}\np := [http.send(req).body, http.send(req).status_code]';
+  assert.deepEqual(answers(source, "data.a.p", {}, { env }), ['[{"m":"GET","u":"http://h"},200]']);
+  assert.equal(calls, 1);
+});
+
 test("the clock stands still during one evaluation", () => {
   let calls = 0n;
   const env = manualEnv({ nowNs: () => 1000n + calls++ });

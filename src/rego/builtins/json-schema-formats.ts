@@ -1,7 +1,8 @@
 /** The `format` keyword of JSON Schema; a format that is not known accepts everything. */
 import { RE2JS } from "re2js";
 import { parseAddress } from "./cidr.ts";
-import { parseTime, TimeFault } from "./go-time.ts";
+import { TimeFault } from "./go-time.ts";
+import { parseTime } from "./go-time-parse.ts";
 import { parseUrl } from "./go-url.ts";
 
 export function matchesFormat(format: string, text: string): boolean {

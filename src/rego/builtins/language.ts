@@ -5,7 +5,8 @@ import { parseModule } from "../syntax/module.ts";
 import { parseJson } from "../values/json.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { renderTemplate, TemplateFault } from "./go-template.ts";
-import { compileSchema, SchemaFault, validate } from "./json-schema.ts";
+import { compileSchema, SchemaFault } from "./json-schema.ts";
+import { validate } from "./json-schema-validate.ts";
 import { type Builtins, objectAt, operand, stringAt } from "./operands.ts";
 import { moduleToValue } from "./rego-ast.ts";
 

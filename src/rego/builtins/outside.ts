@@ -1,10 +1,9 @@
-/** What reaches outside the policy: printing, tracing, the runtime, the network, and template strings. */
+/** What reaches outside the policy: printing, tracing, the runtime, and template strings. */
 import { BuiltinFault, RegoError } from "../evaluate/errors.ts";
-import type { Machine } from "../evaluate/machine.ts";
 import { noLocation } from "../syntax/ast.ts";
 import { formatValue } from "../values/format.ts";
 import { RegoObject, RegoSet, type Value } from "../values/value.ts";
-import { type Args, arrayAt, type Builtins, objectAt, stringAt } from "./operands.ts";
+import { arrayAt, type Builtins, stringAt } from "./operands.ts";
 
 export const outsideBuiltins: Builtins = {
   "internal.print": (args, machine) => {
@@ -30,7 +29,6 @@ export const outsideBuiltins: Builtins = {
     return true;
   },
   "opa.runtime": (_, machine) => machine.env.runtime ?? new RegoObject(),
-  "http.send": send,
   "rego.metadata.chain": onlyInRules("rego.metadata.chain"),
   "rego.metadata.rule": onlyInRules("rego.metadata.rule"),
 };
@@ -58,16 +56,4 @@ function combinations(operands: readonly Value[]): readonly (readonly string[])[
 
 function plainText(value: Value): string {
   return typeof value === "string" ? value : formatValue(value);
-}
-
-function send(args: Args, machine: Machine): Value {
-  const request = objectAt(args, 0);
-  const { httpSend } = machine.env;
-  if (httpSend === undefined) throw new BuiltinFault("network access is not allowed");
-  const key = `http.send ${request.canonicalText()}`;
-  const known = machine.onceCache.get(key);
-  if (known !== undefined) return known;
-  const response = httpSend(request);
-  machine.onceCache.set(key, response);
-  return response;
 }

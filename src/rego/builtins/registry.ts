@@ -5,6 +5,7 @@ import { cryptoBuiltins } from "./crypto.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
 import { graphqlBuiltins } from "./graphql/builtins.ts";
+import { httpBuiltins } from "./http.ts";
 import { identifierBuiltins } from "./identifiers.ts";
 import { jsonEditBuiltins } from "./json-edit.ts";
 import { jwtBuiltins } from "./jwt.ts";
@@ -35,6 +36,7 @@ const families: readonly Builtins[] = [
   semverBuiltins,
   identifierBuiltins,
   outsideBuiltins,
+  httpBuiltins,
   cryptoBuiltins,
   jwtBuiltins,
   awsBuiltins,

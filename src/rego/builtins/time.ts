@@ -5,7 +5,8 @@ import { truncateFloat } from "../values/binary-float.ts";
 import { type Decimal, isNumber, numberFromBigInt } from "../values/number.ts";
 import { isArray, type Value } from "../values/value.ts";
 import { parseDuration } from "./duration.ts";
-import { civilAt, dayNames, formatTime, instantOf, loadZone, parseTime, TimeFault, utc, type Zone } from "./go-time.ts";
+import { civilAt, dayNames, formatTime, instantOf, loadZone, TimeFault, utc, type Zone } from "./go-time.ts";
+import { parseTime } from "./go-time-parse.ts";
 import { type Args, type Builtins, operand, smallIntegerAt, stringAt, typeFault } from "./operands.ts";
 
 export const timeBuiltins: Builtins = {

@@ -2,6 +2,7 @@
 import type { Term } from "../syntax/ast.ts";
 import { compareValues, equalValues } from "../values/compare.ts";
 import { canonicalText, RegoObject, RegoSet, type Value } from "../values/value.ts";
+import { DocumentBuilder } from "./document-builder.ts";
 import { RegoError } from "./errors.ts";
 import { planBody } from "./expressions.ts";
 import { type Evaluator, type Exec, type Frame, newFrame, type Observer, type PlanContext, Slots } from "./frame.ts";
@@ -385,48 +386,6 @@ export class RuleEvaluator implements Evaluator {
 /** The documents under construction, innermost last: plans are shared, so they cannot hold them. */
 const builders: DocumentBuilder[] = [];
 
-/** Builds a nested document from leaves; two leaves at one place must be equal. */
-class DocumentBuilder {
-  readonly root = new RegoObject();
-  insertions = 0;
-  readonly #inner = new Set<Value>([this.root]);
-
-  insert(path: readonly Value[], value: Value, rule: CompiledRule): void {
-    const { parent, key } = this.#parent(path, rule);
-    const known = parent.get(key);
-    if (known === undefined) parent.set(key, value);
-    else if (this.#inner.has(known) || !equalValues(known, value)) throw conflictAt(rule);
-    this.insertions++;
-  }
-
-  add(path: readonly Value[], member: Value, rule: CompiledRule): void {
-    const { parent, key } = this.#parent(path, rule);
-    let set = parent.get(key);
-    if (set === undefined) {
-      set = new RegoSet();
-      parent.set(key, set);
-    }
-    if (!(set instanceof RegoSet)) throw conflictAt(rule);
-    set.add(member);
-    this.insertions++;
-  }
-
-  #parent(path: readonly Value[], rule: CompiledRule): { readonly parent: RegoObject; readonly key: Value } {
-    let parent = this.root;
-    for (const key of path.slice(0, -1)) {
-      let child = parent.get(key);
-      if (child === undefined) {
-        child = new RegoObject();
-        this.#inner.add(child);
-        parent.set(key, child);
-      }
-      if (!(child instanceof RegoObject) || !this.#inner.has(child)) throw conflictAt(rule);
-      parent = child;
-    }
-    return { parent, key: path.at(-1) ?? null };
-  }
-}
-
 function memoEntry(machine: Machine, groupId: number): MemoEntry {
   let entry = machine.memo[groupId];
   if (entry === undefined) {
@@ -504,10 +463,6 @@ function conflictIn(rule: CompiledRule): RegoError {
       ? "complete rules must not produce multiple outputs"
       : "functions must not produce multiple outputs for same inputs";
   return new RegoError("eval_conflict_error", message, rule.loc);
-}
-
-function conflictAt(rule: CompiledRule): RegoError {
-  return new RegoError("eval_conflict_error", "object keys must be unique", rule.loc);
 }
 
 export type { Frame };

@@ -1,4 +1,5 @@
 /** The state of one evaluation: documents, memory of what was computed, limits and the world outside. */
+import type { HttpRequest, HttpResponse } from "../builtins/http.ts";
 import type { Location } from "../syntax/ast.ts";
 import type { RegoObject, Value } from "../values/value.ts";
 import { RegoError } from "./errors.ts";
@@ -16,7 +17,7 @@ export interface RegoEnv {
   /** What `opa.runtime()` answers. */
   readonly runtime?: RegoObject;
   /** Sends a request for `http.send`; absent means that policies may not use the network. */
-  readonly httpSend?: (request: RegoObject) => Value;
+  readonly httpSend?: (request: HttpRequest) => HttpResponse;
   /** Resolves a host name for `net.lookup_ip_addr`. */
   readonly lookupAddress?: (host: string) => readonly string[];
 }
