@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import type { Container } from "../api/builtin/pod-spec.ts";
+import type { PodLogs } from "../apiserver/subresources/log.ts";
 import type { Client } from "../client/client.ts";
 import type { Env } from "../env/env.ts";
 import type { BackoffOptions } from "../runtime/backoff.ts";
@@ -16,12 +18,23 @@ import { schedulerController } from "./node/scheduler.ts";
 import { defaultRestartBackoff, type RestartBackoff } from "./pod/container-slot.ts";
 import { createKubelet } from "./pod/kubelet.ts";
 import { standIn } from "./pod/stood-in.ts";
+import { createProcesses } from "./process/processes.ts";
 import { replicaSetController } from "./replica-set/controller.ts";
 
 /** What a node and kube-controller-manager would do, for the embedded API: it makes workloads come alive. */
 export interface LocalNodeOptions {
   readonly env: Env;
   readonly version: string;
+  /** Files of pods and logs are kept in its folder `node`. */
+  readonly dataDir: string;
+  /** Containers of this image are run as processes; all others are stood in for. */
+  readonly image: string;
+  /** `all`: so is every container that has a command. */
+  readonly processes: "own" | "all";
+  /** How this program is started: `capstan` in a container is the same. */
+  readonly command: readonly string[];
+  /** Where other programs are looked for. */
+  readonly path?: string;
   readonly log?: Logger;
   readonly nodeName?: string;
   readonly maxPods?: number;
@@ -30,41 +43,63 @@ export interface LocalNodeOptions {
 }
 
 export interface LocalNode {
-  /** All of them, for one manager; they write as whoever the client is, which must be an administrator. */
+  /** For the API server, which has to be started first. */
+  readonly podLogs: PodLogs;
+  /** For one manager; they write as whoever the client is, which must be an administrator. To be asked for once. */
   controllers(api: ApiAccess): readonly Controller[];
-  /** After the manager has stopped: ends what still runs. */
+  /** After the manager has stopped, and before the server does: ends what still runs. */
   stop(): Promise<void>;
 }
 
 /** How the node and its pods reach the API server. */
 export interface ApiAccess {
   readonly client: Client;
+  /** `https://127.0.0.1:6443` */
+  readonly serverUrl: string;
   /** PEM: by which pods know the server. */
   readonly caCertificate: string;
 }
 
 export function createLocalNode(options: LocalNodeOptions): LocalNode {
   const { env, nodeName = "localnode", maxPods = defaultMaxPods } = options;
-  const needsProcess = (_container: Container): boolean => false;
+  let api: ApiAccess | undefined;
+  let monitors: MetadataMonitors | undefined;
+  const processes = createProcesses({
+    env,
+    folder: join(options.dataDir, "node"),
+    image: options.image,
+    which: options.processes,
+    command: options.command,
+    path: options.path ?? defaultPath,
+    nodeAddress,
+    api() {
+      if (api === undefined) throw new Error("the local node was not told yet how to reach the API");
+      return api;
+    },
+  });
+  const needsProcess = (container: Container): boolean => processes.isFor(container);
   const kubelet = createKubelet({
     env,
     nodeName,
     nodeAddress,
     backoff: options.restartBackoff ?? defaultRestartBackoff,
     needsProcess,
-    start: (request) => standIn(env, request),
-    onGone: () => undefined,
+    start: (request) => (needsProcess(request.container) ? processes.start(request) : standIn(env, request)),
+    onFirstPods: (uids) => processes.keepOnly(uids),
+    onGone: (uid) => processes.forget(uid),
   });
-  let monitors: MetadataMonitors | undefined;
   return {
-    controllers({ client, caCertificate }) {
+    podLogs: processes.logs,
+    controllers(access) {
+      api = access;
+      const { client } = access;
       monitors = new MetadataMonitors(env, client, options.log);
       return [
         nodeController({ name: nodeName, address: nodeAddress, maxPods, version: options.version }),
-        schedulerController(() => client, maxPods),
+        schedulerController(client, maxPods),
         kubelet.controller,
         serviceAccountController,
-        rootCaController(caCertificate),
+        rootCaController(access.caCertificate),
         replicaSetController,
         deploymentController,
         jobController(options.jobBackoff),
@@ -81,5 +116,6 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
 }
 
 const nodeAddress = "127.0.0.1";
+const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 const defaultMaxPods = 1_000;
-const stopGraceMs = 5_000;
+const stopGraceMs = 3_000;

@@ -15,7 +15,7 @@ import { byNode, podNodeIndex } from "../pod/pod-index.ts";
 import { isPodFinished } from "../workloads/pod-facts.ts";
 
 /** Gives pods to a node that will have them; with one node the only question is whether it does. */
-export function schedulerController(client: () => Client, maxPods: number): Controller {
+export function schedulerController(client: Client, maxPods: number): Controller {
   return defineReconciler({
     name: "default-scheduler",
     reconciles: Pod,
@@ -42,7 +42,7 @@ export function schedulerController(client: () => Client, maxPods: number): Cont
       const objections = nodes.map((node) => objectionOf(pod, node, context, maxPods));
       const node = nodes[objections.indexOf(undefined)];
       if (node === undefined) return reportUnschedulable(pod, objections, context);
-      await bind(client(), pod, node, context);
+      await bind(client, pod, node, context);
       return done;
     },
   });

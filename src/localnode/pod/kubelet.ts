@@ -25,6 +25,8 @@ export interface KubeletOptions {
   readonly backoff: RestartBackoff;
   readonly start: StartRun;
   readonly needsProcess: (container: Container) => boolean;
+  /** Told once, which pods there are when the node begins. */
+  readonly onFirstPods: (uids: ReadonlySet<string>) => void;
   /** A pod has left the node: what was kept for it can go. */
   readonly onGone: (uid: string) => void;
 }
@@ -59,6 +61,7 @@ class NodePods {
   /** Woken whenever something in a pod changes, for a stop that waits for the last one. */
   #wake: () => void = () => undefined;
   #isStopping = false;
+  #hasBegun = false;
 
   constructor(options: KubeletOptions) {
     this.#options = options;
@@ -67,6 +70,10 @@ class NodePods {
 
   async reconcile(key: ObjectKey, context: ReconcileContext): Promise<Result> {
     if (this.#isStopping) return done;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      this.#options.onFirstPods(new Set(context.read.list(Pod).map(({ metadata }) => metadata.uid ?? "")));
+    }
     const pod = context.read.get(Pod, key);
     const known = this.#workers.get(keyText(key));
     if (known !== undefined && known.uid !== pod?.metadata.uid) {
