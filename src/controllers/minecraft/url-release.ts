@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { HttpResponse } from "../../http/message.ts";
 import { refusalOfUrl } from "./allowed-address.ts";
+import { maxJarBytes } from "./download.ts";
 import { JarReader } from "./jar-reader.ts";
 import { asTime } from "./json-reading.ts";
 import { type Outside, OutsideError } from "./outside.ts";
@@ -24,7 +25,6 @@ export interface UrlRequest {
   readonly etag?: string;
 }
 
-export const maxJarBytes = 100 * 1024 * 1024;
 const jarTimeoutMs = 120_000;
 const maxRedirects = 10;
 

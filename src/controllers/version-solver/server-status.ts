@@ -97,6 +97,8 @@ function availableUpdate(
   entries: readonly PluginEntry[],
   now: Date,
 ): AvailableUpdate | undefined {
+  // What is being applied right now must not change under the hands of whoever applies it.
+  if (old.updateProgress) return old.availableUpdate;
   if (!chosen || !current) return undefined;
   const isMoving = compare(chosen, current) !== 0;
   const changes = entries.some(

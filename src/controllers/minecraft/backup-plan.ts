@@ -1,0 +1,62 @@
+import type { PaperMCServer } from "../../api/papermc-server.ts";
+import type { BackupTrigger } from "../../api/papermc-server-status.ts";
+import { parseTime } from "../../kube/time.ts";
+import { parseSchedule, type Schedule } from "./cron.ts";
+import { isAskedFor } from "./update-window.ts";
+
+/** Whether a snapshot is to be made now, and for what. */
+export type BackupPlan =
+  | { readonly kind: "Off"; readonly hasRequest: boolean }
+  | {
+      readonly kind: "Wait";
+      readonly lookAgainMs?: number;
+      readonly hasRequest: boolean;
+      readonly wrongSchedule?: string;
+    }
+  | {
+      readonly kind: "Make";
+      readonly trigger: BackupTrigger;
+      readonly at: Date;
+      readonly hasRequest: boolean;
+      readonly wrongSchedule?: string;
+    };
+
+/** A firing that was missed while nobody looked is made up for once, if it is not older than this. */
+const maxLateMs = 60 * 60_000;
+
+export function planBackup(server: PaperMCServer, now: Date): BackupPlan {
+  const { backup, updateSchedule } = server.spec;
+  const request = isAskedFor(server, "backupNow", now);
+  const hasRequest = request !== "No";
+  if (!backup?.enabled) return { kind: "Off", hasRequest };
+  const schedule = backup.schedule === undefined ? undefined : parseSchedule(backup.schedule, updateSchedule.timeZone);
+  const wrong = schedule && !schedule.ok ? { wrongSchedule: `spec.backup.schedule: ${schedule.message}` } : {};
+  if (request === "Yes") return { kind: "Make", trigger: "manual", at: now, hasRequest, ...wrong };
+  if (!schedule?.ok) return { kind: "Wait", hasRequest, ...wrong };
+  const fired = lastFiring(schedule.value, server, now);
+  if (fired) return { kind: "Make", trigger: "scheduled", at: fired, hasRequest };
+  const next = schedule.value.next(now);
+  return { kind: "Wait", hasRequest, ...(next && { lookAgainMs: next.getTime() - now.getTime() + 1_000 }) };
+}
+
+/** The latest firing since the last scheduled snapshot, the creation of the server, or an hour ago. */
+function lastFiring(schedule: Schedule, { metadata, status }: PaperMCServer, now: Date): Date | undefined {
+  const last = status?.backup?.lastBackup;
+  const since = [
+    now.getTime() - maxLateMs,
+    timeOf(metadata.creationTimestamp),
+    last?.trigger === "scheduled" ? timeOf(last.startedAt) : 0,
+  ];
+  let fired: Date | undefined;
+  let next = schedule.next(new Date(Math.max(...since)));
+  while (next && next <= now) {
+    fired = next;
+    next = schedule.next(next);
+  }
+  return fired;
+}
+
+function timeOf(text: string | undefined): number {
+  const time = parseTime(text ?? "");
+  return time.ok ? time.value.getTime() : 0;
+}

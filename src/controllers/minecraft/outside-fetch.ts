@@ -1,0 +1,80 @@
+import { lookup as lookUp } from "node:dns";
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/message.ts";
+import { isPublicAddress } from "./allowed-address.ts";
+
+export interface OutsideFetchOptions {
+  /** Base URLs that the operator of this process has chosen; a mirror may stand inside the cluster. */
+  readonly trustedUrls: readonly string[];
+}
+
+/**
+ * An HttpHandler for whole URLs. For every host that is not trusted the address is checked after the name has been looked
+ * up, at the moment of connecting, so that a name cannot be turned to point inside the cluster later.
+ */
+export function createOutsideFetch({ trustedUrls }: OutsideFetchOptions): {
+  readonly fetch: HttpHandler;
+  close(): void;
+} {
+  const trusted = new Set(trustedUrls.map((url) => new URL(url).host));
+  const agents = {
+    http: new HttpAgent({ keepAlive: true, maxSockets: socketsPerHost }),
+    https: new HttpsAgent({ keepAlive: true, maxSockets: socketsPerHost }),
+    publicOnly: new HttpsAgent({ keepAlive: true, maxSockets: socketsPerHost, lookup: publicLookup }),
+  };
+  return {
+    fetch: (request) => {
+      const url = new URL(request.target);
+      if (url.protocol === "https:") {
+        const agent = trusted.has(url.host) ? agents.https : agents.publicOnly;
+        return send(request, (onResponse) => httpsRequest(url, { ...optionsOf(request), agent }, onResponse));
+      }
+      if (url.protocol === "http:" && trusted.has(url.host))
+        return send(request, (onResponse) =>
+          httpRequest(url, { ...optionsOf(request), agent: agents.http }, onResponse),
+        );
+      return Promise.reject(new Error(`${url.protocol}//${url.host} is not fetched`));
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+const socketsPerHost = 8;
+
+const optionsOf = ({ method, headers, signal }: HttpRequest) => ({ method, headers, ...(signal && { signal }) });
+
+function send(
+  { body }: HttpRequest,
+  open: (onResponse: (response: IncomingMessage) => void) => ReturnType<typeof httpRequest>,
+): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => {
+    const outgoing = open((response) =>
+      resolve({ status: response.statusCode ?? 0, headers: flat(response), body: response }),
+    );
+    outgoing.once("error", reject);
+    outgoing.end(body);
+  });
+}
+
+function flat({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) result[name] = [value].flat().join(", ");
+  return result;
+}
+
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookUp(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, "", 4);
+    const refused = addresses.find(({ address }) => !isPublicAddress(address));
+    if (refused || addresses.length === 0)
+      return callback(new Error(`${hostname} stands for an address inside the cluster`), "", 4);
+    if (options.all) return callback(null, addresses);
+    const [first] = addresses;
+    return callback(null, first?.address ?? "", first?.family ?? 4);
+  });
+};

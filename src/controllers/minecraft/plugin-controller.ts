@@ -1,0 +1,150 @@
+import { PaperMCServer } from "../../api/papermc-server.ts";
+import { Plugin } from "../../api/plugin.ts";
+import { finalizers } from "../../api/well-known.ts";
+import type { Env } from "../../env/env.ts";
+import { labelSelectorRequirements, matchesLabels } from "../../kube/label-selector.ts";
+import type { ObjectKey } from "../../kube/object.ts";
+import { type Controller, defineController, watch } from "../../runtime/controller.ts";
+import { deletionChanged, generationChanged, labelsChanged, or } from "../../runtime/predicates.ts";
+import type { Read } from "../../runtime/read.ts";
+import { Attempts } from "./attempts.ts";
+import type { BaseUrls } from "./base-urls.ts";
+import { type CheckTime, checkTime, untilMs } from "./check-time.ts";
+import { hangarReleases } from "./hangar.ts";
+import type { MinecraftMetrics } from "./metrics.ts";
+import { modrinthReleases } from "./modrinth.ts";
+import { type Outside, OutsideError } from "./outside.ts";
+import { mergePluginFacts, type PluginFacts, sourceText } from "./plugin-facts.ts";
+import { removePlugin } from "./plugin-removal.ts";
+import { urlRelease } from "./url-release.ts";
+
+export interface PluginControllerOptions {
+  readonly env: Env;
+  readonly outside: Outside;
+  readonly baseUrls: BaseUrls;
+  readonly metrics: MinecraftMetrics;
+}
+
+const withCacheRetryMs = 15 * 60_000;
+const withoutCacheRetryMs = 5 * 60_000;
+
+/** Brings what repositories know into the status of a Plugin, and takes leave of one that is deleted. */
+export function pluginController({ env, outside, baseUrls, metrics }: PluginControllerOptions): Controller {
+  const attempts = new Attempts();
+  const etags = new Map<string, string>();
+
+  return defineController({
+    name: "plugin",
+    reconciles: Plugin,
+    predicates: [or(generationChanged, deletionChanged)],
+    watches: [watch(PaperMCServer, { map: pluginsOf, predicates: [or(generationChanged, labelsChanged)] })],
+    fieldManager: "minecraft-operator",
+    concurrency: 8,
+    finalizer: { name: finalizers.plugin, cleanUp: removePlugin },
+    observe: (plugin: Plugin, { read, now }) => ({ plugin, servers: serversOf(plugin, read), now }),
+    evaluate: ({ plugin, servers, now }): CheckTime =>
+      plugin.status?.fetchedFrom === sourceText(plugin)
+        ? checkTime(plugin.status.lastFetched, servers, now)
+        : { kind: "Now" },
+    act: (due, { object, signal }) => metrics.reconciled("plugin", () => ask(object, due, signal)),
+    reduce: ({ object, snapshot, decision, outcome, now }) => {
+      const merged = mergePluginFacts(object, outcome.facts, now);
+      const next = decision.kind === "At" ? decision : checkTime(merged.status.lastFetched, snapshot.servers, now);
+      const waitMs = outcome.retryMs ?? (next.kind === "At" ? untilMs(next.time, now) : withoutCacheRetryMs);
+      return { ...merged, requeueAfterMs: waitMs };
+    },
+  });
+
+  async function ask(
+    plugin: Plugin,
+    due: CheckTime,
+    signal: AbortSignal,
+  ): Promise<{ readonly facts: PluginFacts; readonly retryMs?: number }> {
+    if (due.kind === "At") return { facts: { kind: "NotAsked" } };
+    const question = sourceText(plugin);
+    const waitMs = attempts.waitMs(plugin, question, env.monotonicMs());
+    if (waitMs > 0) return { facts: { kind: "NotAsked" }, retryMs: waitMs };
+    const facts = await fetchFacts(plugin, signal);
+    if (facts.kind !== "Failed") {
+      attempts.succeeded(plugin);
+      return { facts };
+    }
+    const hasCache = (plugin.status?.availableVersions?.length ?? 0) > 0;
+    const retryMs = Math.max(facts.retryAfterMs ?? 0, hasCache ? withCacheRetryMs : withoutCacheRetryMs);
+    attempts.failed(plugin, question, env.monotonicMs() + retryMs);
+    return { facts, retryMs };
+  }
+
+  async function fetchFacts(
+    plugin: Plugin,
+    signal: AbortSignal,
+  ): Promise<PluginFacts & { readonly retryAfterMs?: number }> {
+    const { source } = plugin.spec;
+    try {
+      return await metrics.asked(source.type, () => fetchFrom(plugin, signal));
+    } catch (error) {
+      if (!(error instanceof OutsideError)) throw error;
+      const what = error.reason === "NotFound" ? `There is no project ${source.project ?? source.url ?? ""}: ` : "";
+      return {
+        kind: "Failed",
+        reason: "Unavailable",
+        message: `${what}${error.message}`,
+        ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+      };
+    }
+  }
+
+  async function fetchFrom(plugin: Plugin, signal: AbortSignal): Promise<PluginFacts> {
+    const { source, version } = plugin.spec;
+    switch (source.type) {
+      case "hangar":
+        return {
+          kind: "Fetched",
+          releases: await hangarReleases(source.project ?? "", baseUrls.hangar, outside, signal),
+        };
+      case "modrinth":
+        return {
+          kind: "Fetched",
+          releases: await modrinthReleases(source.project ?? "", baseUrls.modrinth, outside, signal),
+        };
+      case "url": {
+        const key = sourceText(plugin);
+        const etag = plugin.status?.fetchedFrom === key ? etags.get(key) : undefined;
+        const answer = await urlRelease(
+          {
+            url: source.url ?? "",
+            ...(source.checksum !== undefined && { checksum: source.checksum }),
+            ...(version !== undefined && { version }),
+            ...(etag !== undefined && { etag }),
+          },
+          outside,
+          signal,
+        );
+        if (answer.etag !== undefined) etags.set(key, answer.etag);
+        switch (answer.kind) {
+          case "Release":
+            return { kind: "Fetched", releases: [answer.release] };
+          case "Unchanged":
+            return { kind: "Unchanged" };
+          case "Refused":
+            return { kind: "Failed", reason: "Unavailable", message: answer.message };
+          case "ChecksumMismatch":
+            return { kind: "Failed", reason: "ChecksumMismatch", message: answer.message };
+        }
+      }
+    }
+  }
+}
+
+function serversOf(plugin: Plugin, read: Read): readonly PaperMCServer[] {
+  const selector = labelSelectorRequirements(plugin.spec.instanceSelector);
+  const { namespace = "" } = plugin.metadata;
+  if (!selector.ok) return [];
+  return read
+    .list(PaperMCServer, { namespace })
+    .filter(({ metadata }) => matchesLabels(selector.value, metadata.labels));
+}
+
+function pluginsOf({ metadata: { namespace = "" } }: PaperMCServer, read: Read): readonly ObjectKey[] {
+  return read.list(Plugin, { namespace }).map(({ metadata: { name } }) => ({ namespace, name }));
+}
