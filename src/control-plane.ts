@@ -14,6 +14,7 @@ import { listen } from "./http/server.ts";
 import type { KubeObject } from "./kube/object.ts";
 import { createLocalNode } from "./localnode/local-node.ts";
 import { openAccess } from "./registry/access/access.ts";
+import { serviceTargetMirror } from "./registry/mirror/mirror.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { openSqlLog } from "./registry/storage/sql-log.ts";
 import { restClientMetrics } from "./runtime/client-metrics.ts";
@@ -31,6 +32,14 @@ export interface ControlPlaneOptions {
   readonly env: Env;
   readonly version: string;
   readonly dataDir: string;
+  /** Our own image: its containers run as processes of the local node. */
+  readonly image: string;
+  /** `all`: so does every container that has a command. */
+  readonly processes: "own" | "all";
+  /** How this program is started, for containers of our own image. */
+  readonly command: readonly string[];
+  /** Where the local node looks for other programs. */
+  readonly searchPath: string;
   readonly apiPort: number;
   readonly httpPort: number;
   readonly assets: Assets;
@@ -52,7 +61,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const { env, dataDir, log, version } = options;
   const parts: Part[] = [];
   try {
-    const server = await startApiServer({ env, dataDir, port: options.apiPort });
+    const { image, processes, command, searchPath: path } = options;
+    const node = createLocalNode({ env, version, log, dataDir, image, processes, command, path });
+    const server = await startApiServer({ env, dataDir, port: options.apiPort, podLogs: node.podLogs });
     parts.push(server);
     const metrics = new MetricsRegistry();
     const client = createClient({
@@ -75,18 +86,19 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     parts.push(registry);
     await registry.start();
 
-    const node = createLocalNode({ env, version, log });
     parts.push(node);
     const manager = createManager({ env, client, log, metrics });
     parts.push(manager);
     const { caCertificate } = server;
     const controllers = [
-      ...node.controllers({ client, caCertificate }),
+      serviceTargetMirror({ core: registry.core, namespace: registryNamespace }),
+
+      ...node.controllers({ client, caCertificate, serverUrl: server.url }),
       ...controllersOf(systemNames, { metrics, registryNamespace }),
     ];
     for (const controller of controllers) manager.add(controller);
     await installKinds(client, env);
-    await applyObjects(client, options.objects);
+    await applyObjects(client, [systemNamespace, ...options.objects]);
     await manager.start();
 
     const sessions = createSessions(env);
@@ -123,6 +135,8 @@ async function stopAll(parts: readonly Part[]): Promise<void> {
 
 /** Where services live that registered without a namespace of their own. */
 const registryNamespace = "capstan-system";
+
+const systemNamespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: registryNamespace } };
 
 /** The embedded server in the same process, as the administrator. */
 const signedIn =

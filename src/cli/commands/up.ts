@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import packageFile from "../../../package.json" with { type: "json" };
 import { type ControlPlane, startControlPlane } from "../../control-plane.ts";
@@ -17,6 +18,8 @@ interface UpFlags {
   readonly apiPort: number;
   readonly httpPort: number;
   readonly demo: boolean;
+  readonly image: string;
+  readonly processes: "own" | "all";
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -33,6 +36,17 @@ export function upCommand(): Command {
       setting("--http-port <port>", "port of dashboard, registry and metrics, 0 for any free one")
         .argParser(parsePort)
         .default(8080),
+    )
+    .addOption(
+      setting("--image <image>", "containers of this image run as processes").default(`capstan:${packageFile.version}`),
+    )
+    .addOption(
+      setting(
+        "--processes <which>",
+        "which containers run as processes of this machine: own, or all that have a command",
+      )
+        .choices(["own", "all"])
+        .default("own"),
     )
     .addOption(setting("--demo", "apply the demo's objects").default(false))
     .addOption(
@@ -56,6 +70,10 @@ async function up(flags: UpFlags): Promise<void> {
     env: systemEnv,
     version: packageFile.version,
     dataDir: dataDir.path,
+    image: flags.image,
+    processes: flags.processes,
+    command: [process.execPath, fileURLToPath(import.meta.url)],
+    searchPath: process.env["PATH"] ?? "",
     apiPort: flags.apiPort,
     httpPort: flags.httpPort,
     assets: readDashboard(),
