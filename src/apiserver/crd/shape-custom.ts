@@ -4,6 +4,7 @@ import type { CompiledSchema } from "../../kube/schema/compile.ts";
 import { decodeBuiltin } from "../builtin/index.ts";
 import type { Endpoint, Shaped } from "../endpoint.ts";
 import { badRequest, invalid } from "../protocol/status-error.ts";
+import { isPlainMetadata } from "./plain-metadata.ts";
 
 /** A body read as a custom resource: metadata is typed as everywhere, the rest is what the schema says. */
 export function shapeCustom(
@@ -12,7 +13,9 @@ export function shapeCustom(
   value: Readonly<Record<string, unknown>>,
 ): Shaped {
   const { kind, group, version } = endpoint.resource;
-  const typed = decodeBuiltin("v1", "ConfigMap", { metadata: value["metadata"] });
+  const typed = isPlainMetadata(value["metadata"])
+    ? { kind: "Shaped" as const, object: { metadata: value["metadata"] } }
+    : decodeBuiltin("v1", "ConfigMap", { metadata: value["metadata"] });
   if (typed?.kind === "Refused") {
     const [, why = typed.message] = /cannot be handled as a ConfigMap: (.*)$/s.exec(typed.message) ?? [];
     const text = why
@@ -34,9 +37,10 @@ export function shapeCustom(
 }
 
 /** Custom resources must name their type; built-in ones may leave it to the path. */
-export function checkCustomType(endpoint: Endpoint, body: Readonly<Record<string, unknown>>, raw: string): void {
+export function checkCustomType(endpoint: Endpoint, body: Readonly<Record<string, unknown>>): void {
   const { kind } = endpoint.resource;
   if (typeof body["kind"] !== "string" || body["kind"] === "") {
+    const raw = JSON.stringify(body);
     const shown = raw.length > 30 ? `${raw.slice(0, 30)} ...` : raw;
     throw badRequest(
       `the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing in '${raw}' (${shown})`,

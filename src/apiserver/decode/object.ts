@@ -65,7 +65,7 @@ function withTypeMeta({ endpoint }: ApiRequest, value: unknown): Readonly<Record
   const givenKind = typeof body["kind"] === "string" ? body["kind"] : "";
   const givenVersion = typeof body["apiVersion"] === "string" ? body["apiVersion"] : "";
   if (isCustom) {
-    checkCustomType(endpoint, body, JSON.stringify(value));
+    checkCustomType(endpoint, body);
     return body;
   }
   const kind = givenKind || resource.kind;

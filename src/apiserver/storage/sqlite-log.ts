@@ -34,6 +34,7 @@ class SqliteLog implements CommitLog {
     try {
       loaded = loadFile(this.#file);
     } catch (error) {
+      this.#failure = error as Error;
       void this.#worker.terminate();
       throw error;
     }

@@ -1,6 +1,6 @@
 import type { Env } from "../../env/env.ts";
 import type { KubeObject } from "../../kube/object.ts";
-import { Collection } from "./collection.ts";
+import { Collection, type EntryView, viewOf } from "./collection.ts";
 import type { CommitLog, LogRecord } from "./commit-log.ts";
 import { Compactor, type HistoryLimits } from "./compactor.ts";
 import { Entry, encodeEntry } from "./entry.ts";
@@ -20,6 +20,7 @@ export class Store {
   /** Accepted but not yet on disk, by resource and key; undefined stands for a deletion. */
   readonly #pending = new Map<string, PendingWrite>();
   readonly #compactor: Compactor;
+  readonly #past = new Map<string, EntryView>();
   #queue: PendingWrite[] = [];
   #committing = false;
   /** Settled when no write is under way. */
@@ -66,20 +67,17 @@ export class Store {
   }
 
   /** The entries of a resource as they were at a revision that history still reaches. */
-  rangeAt(resource: string, prefix: string, revision: number): Entry[] {
+  viewAt(resource: string, prefix: string, revision: number): EntryView {
     const undone = this.events(resource).newestFirstUntil(revision);
-    if (undone.length === 0) return this.collection(resource).range(prefix);
-    const past = new Map(
-      this.collection(resource)
-        .range(prefix)
-        .map((entry) => [entry.key, entry]),
-    );
-    for (const { entry, previous } of undone) {
-      if (!entry.key.startsWith(prefix)) continue;
-      if (previous) past.set(entry.key, previous);
-      else past.delete(entry.key);
-    }
-    return [...past.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    if (undone.length === 0) return this.collection(resource).view(prefix);
+    // A client that walks through pages asks for the same moment again and again, and the past does not change.
+    const name = `${resource}\u0000${prefix}\u0000${revision}`;
+    const known = this.#past.get(name);
+    if (known) return known;
+    const past = viewOf(undo(this.collection(resource).range(prefix), prefix, undone));
+    if (this.#past.size >= maxRememberedPasts) this.#past.delete(this.#past.keys().next().value ?? "");
+    this.#past.set(name, past);
+    return past;
   }
 
   /**
@@ -178,6 +176,18 @@ export class Store {
     }
     return last;
   }
+}
+
+const maxRememberedPasts = 8;
+
+function undo(present: readonly Entry[], prefix: string, newestFirst: readonly Change[]): readonly Entry[] {
+  const past = new Map(present.map((entry) => [entry.key, entry]));
+  for (const { entry, previous } of newestFirst) {
+    if (!entry.key.startsWith(prefix)) continue;
+    if (previous) past.set(entry.key, previous);
+    else past.delete(entry.key);
+  }
+  return [...past.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** Undefined: the object is not what the writer has seen; look again. */

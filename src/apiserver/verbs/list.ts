@@ -3,7 +3,7 @@ import { encodeList } from "../encode/list.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
 import type { Answer } from "../protocol/respond.ts";
 import { badRequest, expired, revisionTooLarge } from "../protocol/status-error.ts";
-import { firstIndexWhere } from "../storage/collection.ts";
+import { type EntryView, viewOf } from "../storage/collection.ts";
 import type { Entry } from "../storage/entry.ts";
 import type { Store } from "../storage/store.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
@@ -35,7 +35,7 @@ function firstPage(store: Store, request: ApiRequest, options: ListOptions, sele
   if (revision < store.compactedRevision) throw expired(tooOldVersion);
   // With "any version will do" the real server answers from its cache, which knows no pages.
   const pageSize = resourceVersion === 0 && match === undefined ? 0 : limit;
-  return page(entriesAt(store, request, selection, revision), selection, revision, pageSize);
+  return page(viewAt(store, request, selection, revision), 0, selection, revision, pageSize);
 }
 
 function nextPage(store: Store, request: ApiRequest, options: ListOptions, selection: Selection): Page {
@@ -47,35 +47,29 @@ function nextPage(store: Store, request: ApiRequest, options: ListOptions, selec
   if (!isInconsistent && revision < store.compactedRevision) throw expiredPage(store.revision, start);
   const at = isInconsistent ? store.revision : revision;
   if (at > store.revision) throw revisionTooLarge(at, store.revision);
-  const all = entriesAt(store, request, selection, at);
-  const rest = all.slice(firstIndexWhere(all.length, (index) => (all[index]?.key ?? "") >= selection.prefix + start));
-  return page(rest, selection, at, options.limit);
+  const view = viewAt(store, request, selection, at);
+  return page(view, view.firstAtOrAfter(selection.prefix + start), selection, at, options.limit);
 }
 
-function entriesAt(store: Store, { endpoint }: ApiRequest, selection: Selection, revision: number): readonly Entry[] {
+function viewAt(store: Store, { endpoint }: ApiRequest, selection: Selection, revision: number): EntryView {
   const { prefix, onlyKey } = selection;
-  if (onlyKey === undefined) return store.rangeAt(endpoint.collection, prefix, revision);
-  if (revision === store.revision) {
-    const only = store.get(endpoint.collection, onlyKey);
-    return only ? [only] : [];
-  }
-  return store.rangeAt(endpoint.collection, prefix, revision).filter(({ key }) => key === onlyKey);
+  const all = store.viewAt(endpoint.collection, prefix, revision);
+  if (onlyKey === undefined) return all;
+  const only = all.at(all.firstAtOrAfter(onlyKey));
+  return viewOf(only?.key === onlyKey ? [only] : []);
 }
 
-function page(entries: readonly Entry[], { prefix, matches }: Selection, revision: number, limit: number): Page {
+function page(view: EntryView, start: number, { prefix, matches }: Selection, revision: number, limit: number): Page {
   const metadata: ListMeta = { resourceVersion: String(revision) };
-  if (limit === 0) return { entries: matches ? entries.filter(({ object }) => matches(object)) : entries, metadata };
   const found: Entry[] = [];
-  for (const [index, entry] of entries.entries()) {
-    if (matches && !matches(entry.object)) continue;
-    if (found.length === limit) {
-      const remaining = entries.length - index;
+  for (let index = start; index < view.size; index++) {
+    const entry = view.at(index);
+    if (!entry || (matches && !matches(entry.object))) continue;
+    if (limit > 0 && found.length === limit) {
       const token = encodeContinue(revision, entry.key.slice(prefix.length));
       // With a selector nobody knows how many of the remaining objects match.
-      return {
-        entries: found,
-        metadata: { ...metadata, continue: token, ...(!matches && { remainingItemCount: remaining }) },
-      };
+      const remaining = matches ? {} : { remainingItemCount: view.size - index };
+      return { entries: found, metadata: { ...metadata, continue: token, ...remaining } };
     }
     found.push(entry);
   }
