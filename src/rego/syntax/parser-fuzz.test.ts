@@ -91,13 +91,17 @@ for (const { name, make } of longTexts) {
   test(`${name} parses in linear time`, () => {
     const timeOf = (size: number): number => {
       const text = make(size);
-      const started = performance.now();
-      parses(text);
-      return performance.now() - started;
+      // The best of three: other work on the machine only ever adds time.
+      const times = [1, 2, 3].map(() => {
+        const started = performance.now();
+        parses(text);
+        return performance.now() - started;
+      });
+      return Math.min(...times);
     };
     timeOf(500);
-    const small = Math.max(timeOf(2_000), 5);
-    const large = timeOf(16_000);
+    const small = Math.max(timeOf(1_000), 5);
+    const large = timeOf(8_000);
     // Eight times the text; quadratic time would be sixty-four times as long.
     assert.ok(large < small * 30, `${small.toFixed(1)} ms became ${large.toFixed(1)} ms`);
   });

@@ -51,8 +51,9 @@ export function toPlain(value: Value): PlainValue {
   // Written with an exponent, nobody expects more digits than a double has.
   const integer = /[eE]/.test(value.text) ? undefined : integerOf(value);
   if (integer === undefined) return Number(value.text);
+  // A double that prints the same digits is what `JSON.parse` would have given.
   const number = Number(integer);
-  return Number.isFinite(number) && BigInt(number) === integer ? number : integer;
+  return String(number) === integer.toString() ? number : integer;
 }
 
 /** Compact JSON text with every digit; `escapeHtml` is Go's default, which writes `<`, `>` and `&` as escapes. */
