@@ -6,6 +6,8 @@ import { controllersOf, systemNames } from "./control-plane/controllers.ts";
 import { applyObjects, installKinds } from "./control-plane/install.ts";
 import { routes } from "./control-plane/routes.ts";
 import { worldReport } from "./control-plane/world-report.ts";
+import { type BaseUrls, chosenUrls } from "./controllers/minecraft/base-urls.ts";
+import { createOutsideFetch } from "./controllers/minecraft/outside-fetch.ts";
 import { type Assets, createDashboard } from "./dashboard/handler.ts";
 import { createSessions } from "./dashboard/session.ts";
 import type { Env } from "./env/env.ts";
@@ -40,6 +42,7 @@ export interface ControlPlaneOptions {
   readonly command: readonly string[];
   /** Where the local node looks for other programs. */
   readonly searchPath: string;
+  readonly baseUrls: BaseUrls;
   readonly apiPort: number;
   readonly httpPort: number;
   readonly assets: Assets;
@@ -61,7 +64,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const { env, dataDir, log, version } = options;
   const parts: Part[] = [];
   try {
-    const { image, processes, command, searchPath: path } = options;
+    const { image, processes, command, searchPath: path, baseUrls } = options;
+    const outside = createOutsideFetch({ trustedUrls: chosenUrls(baseUrls) });
+    parts.push({ stop: async () => outside.close() });
     const node = createLocalNode({ env, version, log, dataDir, image, processes, command, path });
     const server = await startApiServer({ env, dataDir, port: options.apiPort, podLogs: node.podLogs });
     parts.push(server);
@@ -94,7 +99,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       serviceTargetMirror({ core: registry.core, namespace: registryNamespace }),
 
       ...node.controllers({ client, caCertificate, serverUrl: server.url }),
-      ...controllersOf(systemNames, { metrics, registryNamespace }),
+      ...controllersOf(systemNames, { env, metrics, registryNamespace, image, fetch: outside.fetch, baseUrls }),
     ];
     for (const controller of controllers) manager.add(controller);
     await installKinds(client, env);
@@ -149,6 +154,8 @@ export interface RunOptions {
   /** Makes the client, given where its metrics go. */
   readonly connect: (metrics: MetricsRegistry) => Promise<{ readonly client: Client; close(): Promise<void> }>;
   readonly systems: readonly string[];
+  readonly image: string;
+  readonly baseUrls: BaseUrls;
   /** Watch only these; all namespaces when empty. */
   readonly namespaces: readonly string[];
   readonly host: string;
@@ -178,7 +185,17 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     ...(leaderElection && { leaderElection, instance: leaderElection.identity }),
     ...(namespaces.length > 0 && { namespaces }),
   });
-  for (const controller of controllersOf(options.systems, { metrics, registryNamespace })) manager.add(controller);
+  const outside = createOutsideFetch({ trustedUrls: chosenUrls(options.baseUrls) });
+  const { image, baseUrls } = options;
+  const made = controllersOf(options.systems, {
+    env,
+    metrics,
+    registryNamespace,
+    image,
+    fetch: outside.fetch,
+    baseUrls,
+  });
+  for (const controller of made) manager.add(controller);
   const listener = await listen({
     env,
     handler: routes(manager, env, []),
@@ -189,6 +206,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
   const stop = async (): Promise<void> => {
     await manager.stop();
     await listener.close();
+    outside.close();
     await close();
   };
   try {

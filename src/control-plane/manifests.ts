@@ -1,6 +1,7 @@
 import { Event } from "../api/builtin/event.ts";
 import { Lease } from "../api/builtin/lease.ts";
 import { customResourceDefinitions } from "../api/crds.ts";
+import { systemEnv } from "../env/system.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { MetricsRegistry } from "../runtime/metrics.ts";
 import { allow, mergePermissions, type Permission } from "../runtime/permission.ts";
@@ -70,10 +71,14 @@ function groupObjects(group: Group, options: InstallOptions): readonly KubeObjec
 }
 
 /** Exactly what the controllers say that they read and write, and the events that they record. */
-export function permissionsOf(group: Group, options: Pick<InstallOptions, "registryNamespace">): readonly Permission[] {
+export function permissionsOf(group: Group, { registryNamespace, image }: InstallOptions): readonly Permission[] {
   const controllers = controllersOf(group.systems, {
+    env: systemEnv,
     metrics: new MetricsRegistry(),
-    registryNamespace: options.registryNamespace,
+    registryNamespace,
+    image,
+    fetch: () => Promise.reject(new Error("nothing is fetched while manifests are rendered")),
+    baseUrls: {},
   });
   return mergePermissions([
     ...controllers.flatMap(({ permissions }) => permissions),

@@ -27,6 +27,8 @@ export async function startEmbedded(context: TestContext, manifests: readonly st
     processes: "own",
     command: [process.execPath, join(import.meta.dirname, "../../src/cli/main.ts")],
     searchPath: process.env["PATH"] ?? "",
+    // Nothing listens there: end-to-end tests never leave this machine.
+    baseUrls: { hangar: nowhere, modrinth: nowhere, paper: nowhere, dockerHub: nowhere },
     apiPort: 0,
     httpPort: 0,
     assets: new Map(),
@@ -42,6 +44,7 @@ export async function startEmbedded(context: TestContext, manifests: readonly st
   return { plane, client, dataDir };
 }
 
+const nowhere = "http://127.0.0.1:9";
 const patienceMs = 20_000;
 const pollMs = 25;
 

@@ -29,7 +29,8 @@ async function act(flags: ActFlags): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const)
     process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
-  const inCluster = flags.kubeconfig === undefined && flags.dataDir === undefined && host && port;
+  const named = flags.kubeconfig ?? flags.dataDir ?? process.env["KUBECONFIG"];
+  const inCluster = named === undefined && host && port;
   const { client, close } = inCluster ? await clientInCluster({ env: systemEnv, host, port }) : await connectTo(flags);
   try {
     const result = await carryOut(order, { env: systemEnv, client, signal: stop.signal });

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
+import packageFile from "../../../package.json" with { type: "json" };
 import { type ClusterClient, clientInCluster } from "../../client/connect.ts";
 import { systemNames } from "../../control-plane/controllers.ts";
 import { runControllers } from "../../control-plane.ts";
@@ -10,10 +11,12 @@ import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { logToStandardError } from "../log.ts";
+import { baseUrlsOf, type OutsideFlags, withOutsideFlags } from "../outside-flags.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface RunFlags extends ClusterFlags {
+interface RunFlags extends ClusterFlags, OutsideFlags {
+  readonly image: string;
   readonly controllers: readonly string[];
   readonly namespace?: readonly string[];
   readonly leaderElect: boolean;
@@ -35,6 +38,9 @@ export function runCommand(): Command {
         .default(systemNames, "all"),
     )
     .addOption(setting("--namespace <names>", "watch only these namespaces, separated by commas").argParser(parseNames))
+    .addOption(
+      setting("--image <image>", "our own image, for pods that do our work").default(`capstan:${packageFile.version}`),
+    )
     .addOption(setting("--leader-elect", "let only one replica work; the others keep their caches warm").default(false))
     .addOption(setting("--leader-elect-name <name>", "the name of the lease").default("capstan"))
     .addOption(setting("--leader-elect-namespace <name>", "where the lease lives").default("capstan-system"))
@@ -52,7 +58,7 @@ export function runCommand(): Command {
       "after",
       "\nExample:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n",
     );
-  return withClusterFlags(command).action((flags: RunFlags) => failClearly(() => run(flags)));
+  return withOutsideFlags(withClusterFlags(command)).action((flags: RunFlags) => failClearly(() => run(flags)));
 }
 
 async function run(flags: RunFlags): Promise<void> {
@@ -63,6 +69,8 @@ async function run(flags: RunFlags): Promise<void> {
     env: systemEnv,
     connect: (metrics) => connect(flags, metrics),
     systems: flags.controllers,
+    image: flags.image,
+    baseUrls: baseUrlsOf(flags),
     namespaces: flags.namespace ?? [],
     host: flags.bindAddress,
     httpPort: flags.httpPort,

@@ -9,11 +9,12 @@ import type { LogFormat, LogLevel } from "../../runtime/log.ts";
 import { holdDataDir } from "../data-dir.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { logToStandardError } from "../log.ts";
+import { baseUrlsOf, type OutsideFlags, withOutsideFlags } from "../outside-flags.ts";
 import { readDashboard, readDemo } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface UpFlags {
+interface UpFlags extends OutsideFlags {
   readonly dataDir: string;
   readonly apiPort: number;
   readonly httpPort: number;
@@ -26,7 +27,7 @@ interface UpFlags {
 
 /** `capstan up`: the whole product in one process. */
 export function upCommand(): Command {
-  return new Command("up")
+  const command = new Command("up")
     .description("Run everything in one process: the embedded Kubernetes API, the controllers and the dashboard.")
     .addOption(setting("--data-dir <dir>", "where state is kept").default(".capstan"))
     .addOption(
@@ -56,8 +57,8 @@ export function upCommand(): Command {
     .addHelpText(
       "after",
       "\nExamples:\n  capstan up\n  capstan up --demo --data-dir /tmp/try --api-port 0 --http-port 0\n",
-    )
-    .action((flags: UpFlags) => failClearly(() => up(flags)));
+    );
+  return withOutsideFlags(command).action((flags: UpFlags) => failClearly(() => up(flags)));
 }
 
 async function up(flags: UpFlags): Promise<void> {
@@ -74,6 +75,7 @@ async function up(flags: UpFlags): Promise<void> {
     processes: flags.processes,
     command: [process.execPath, fileURLToPath(import.meta.url)],
     searchPath: process.env["PATH"] ?? "",
+    baseUrls: baseUrlsOf(flags),
     apiPort: flags.apiPort,
     httpPort: flags.httpPort,
     assets: readDashboard(),
