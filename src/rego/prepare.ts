@@ -9,7 +9,7 @@ import {
 } from "./compile/compile.ts";
 import { RegoError } from "./evaluate/errors.ts";
 import { planBody } from "./evaluate/expressions.ts";
-import { type Exec, type Frame, newFrame, type Observer, Slots } from "./evaluate/frame.ts";
+import { Bindings, type Exec, type Frame, newFrame, type Observer, Slots } from "./evaluate/frame.ts";
 import { RuleEvaluator } from "./evaluate/groups.ts";
 import { type BuiltinErrorRecord, defaultLimits, type Limits, Machine, type RegoEnv } from "./evaluate/machine.ts";
 import type { Body, Location, Module, RegoVersion } from "./syntax/ast.ts";
@@ -133,7 +133,7 @@ function prepareQuery(
     results.push(collect(frame, query, captured, slots));
     return false;
   };
-  const run = planBody(query.body, new Set(), () => finish, context);
+  const run = planBody(query.body, new Bindings(), () => finish, context);
   return {
     get builtinErrors() {
       return machine.builtinErrors;

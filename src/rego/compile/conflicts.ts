@@ -25,18 +25,14 @@ export function checkConflicts(modules: readonly Module[], diagnostics: Diagnost
       groups.set(key, group);
     }
   }
-  for (const group of groups.values()) checkGroup(group, groups, diagnostics);
+  const inside = rulesByPrefix(groups);
+  for (const [key, group] of groups) checkGroup(group, inside.get(key) ?? [], diagnostics);
   checkPackages(modules, groups, diagnostics);
 }
 
-function checkGroup(
-  group: readonly Placed[],
-  groups: ReadonlyMap<string, readonly Placed[]>,
-  diagnostics: Diagnostics,
-): void {
+function checkGroup(group: readonly Placed[], inside: readonly Placed[], diagnostics: Diagnostics): void {
   const [first] = group;
   if (first === undefined) return;
-  const inside = rulesInside(first.path, groups);
   const conflicting = group.some(({ isGround }) => isGround)
     ? inside
     : inside.filter(({ rule }) => rule.head.args !== undefined);
@@ -74,9 +70,21 @@ function checkGroup(
   }
 }
 
-function rulesInside(path: readonly string[], groups: ReadonlyMap<string, readonly Placed[]>): readonly Placed[] {
-  const prefix = `${path.join("\u0000")}\u0000`;
-  return [...groups].flatMap(([key, group]) => (key.startsWith(prefix) ? group : []));
+/** For each path, the rules whose documents lie inside it. */
+function rulesByPrefix(groups: ReadonlyMap<string, readonly Placed[]>): ReadonlyMap<string, readonly Placed[]> {
+  const inside = new Map<string, Placed[]>();
+  for (const group of groups.values()) {
+    const path = group[0]?.path ?? [];
+    for (let length = 1; length < path.length; length++) {
+      const prefix = path.slice(0, length).join("\u0000");
+      // Packages have many rules inside; only paths that are rules themselves matter.
+      if (!groups.has(prefix)) continue;
+      const known = inside.get(prefix) ?? [];
+      known.push(...group);
+      inside.set(prefix, known);
+    }
+  }
+  return inside;
 }
 
 function checkPackages(

@@ -22,19 +22,13 @@ export function checkRecursion(
   diagnostics: Diagnostics,
 ): void {
   const vertices = rules.map(({ rule, path, packagePath }) => vertexOf(rule, path, packagePath, names));
-  const byPrefix = new Map<string, Vertex[]>();
-  for (const vertex of vertices) {
-    const key = vertex.path[0] ?? "";
-    byPrefix.set(key, [...(byPrefix.get(key) ?? []), vertex]);
-  }
+  const reach = vertexLookup(vertices);
   const edges = new Map<Vertex, ReadonlySet<Vertex>>();
   for (const vertex of vertices) {
     const targets = new Set<Vertex>();
     for (const ref of dataRefs(vertex.rule)) {
       const pattern = ref.map(patternPart);
-      const [first] = pattern;
-      const candidates = first === undefined ? vertices : (byPrefix.get(first) ?? []);
-      for (const candidate of candidates) if (overlaps(pattern, candidate.pattern)) targets.add(candidate);
+      for (const candidate of reach(pattern)) if (overlaps(pattern, candidate.pattern)) targets.add(candidate);
     }
     edges.set(vertex, targets);
   }
@@ -44,6 +38,32 @@ export function checkRecursion(
     const shown = path.map(({ name }) => name).join(" -> ");
     diagnostics.report("rego_recursion_error", vertex.rule.loc, `rule ${vertex.name} is recursive: ${shown}`);
   }
+}
+
+/** Rules that a ref could reach: those at, above and below the constant part of it. */
+function vertexLookup(vertices: readonly Vertex[]): (pattern: readonly (string | undefined)[]) => readonly Vertex[] {
+  const exact = new Map<string, Vertex[]>();
+  const below = new Map<string, Vertex[]>();
+  const add = (map: Map<string, Vertex[]>, key: string, vertex: Vertex): void => {
+    const known = map.get(key);
+    if (known === undefined) map.set(key, [vertex]);
+    else known.push(vertex);
+  };
+  for (const vertex of vertices) {
+    add(exact, vertex.path.join("\u0000"), vertex);
+    for (let length = 0; length <= vertex.path.length; length++) {
+      add(below, vertex.path.slice(0, length).join("\u0000"), vertex);
+    }
+  }
+  return (pattern) => {
+    const open = pattern.indexOf(undefined);
+    const constant = (open === -1 ? pattern : pattern.slice(0, open)).map((part) => part ?? "");
+    const found = [...(below.get(constant.join("\u0000")) ?? [])];
+    for (let length = 1; length < constant.length; length++) {
+      found.push(...(exact.get(constant.slice(0, length).join("\u0000")) ?? []));
+    }
+    return found;
+  };
 }
 
 function vertexOf(rule: Rule, path: readonly string[], packagePath: readonly string[], names: Names): Vertex {

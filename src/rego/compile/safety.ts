@@ -261,7 +261,7 @@ function refOutputs(term: Term, safe: ReadonlySet<string>, outputs: Set<string>)
 }
 
 /** Variables that unification can bind: not those in sets, object keys or refs. */
-function patternVars(term: Term, names: Set<string>): void {
+function patternVars(term: Term, names: Pick<Known, "add">): void {
   if (term.kind === "var") names.add(term.name);
   else if (term.kind === "array") for (const item of term.items) patternVars(item, names);
   else if (term.kind === "object") for (const [, value] of term.entries) patternVars(value, names);
@@ -270,20 +270,30 @@ function patternVars(term: Term, names: Set<string>): void {
 function equalityOutputs(args: readonly Term[], safe: ReadonlySet<string>): ReadonlySet<string> {
   const [left, right] = args;
   if (left === undefined || right === undefined) return empty;
-  const known = new Set(safe);
-  refOutputs(left, safe, known);
-  refOutputs(right, safe, known);
-  const pairs: (readonly [Term, Term])[] = [[left, right]];
-  for (let size = -1; size !== known.size; ) {
-    size = known.size;
-    for (const [a, b] of pairs) unify(a, b, known);
+  const found = new Set<string>();
+  refOutputs(left, safe, found);
+  refOutputs(right, safe, found);
+  const known: Known = {
+    has: (name) => safe.has(name) || found.has(name),
+    add: (name) => {
+      if (!safe.has(name)) found.add(name);
+    },
+  };
+  // What one pair of terms makes known may be what another one waits for.
+  for (let size = -1; size !== found.size; ) {
+    size = found.size;
+    unify(left, right, known);
   }
-  const outputs = new Set<string>();
-  for (const name of known) if (!safe.has(name)) outputs.add(name);
-  return outputs;
+  return new Set([...found].filter((name) => !safe.has(name)));
 }
 
-function unify(left: Term, right: Term, known: Set<string>): void {
+/** Names that are bound; a view of two sets, so that long bodies are not copied for every expression. */
+interface Known {
+  has(name: string): boolean;
+  add(name: string): void;
+}
+
+function unify(left: Term, right: Term, known: Known): void {
   if (left.kind === "array" && right.kind === "array") {
     if (left.items.length !== right.items.length) return;
     left.items.forEach((item, index) => {
@@ -309,7 +319,7 @@ function sameScalar(left: Term, right: Term): boolean {
 }
 
 /** All variables of the term are bound (a ref's own variables come from iterating over it). */
-function isKnown(term: Term, known: ReadonlySet<string>): boolean {
+function isKnown(term: Term, known: Pick<Known, "has">): boolean {
   if (term.kind === "ref") {
     const [head] = term.parts;
     return head?.kind === "var" && (head.name === "input" || head.name === "data" || known.has(head.name));

@@ -7,7 +7,7 @@ import { printRef } from "../syntax/print.ts";
 import { ArithmeticFault } from "../values/arithmetic.ts";
 import type { Value } from "../values/value.ts";
 import { BuiltinFault, RegoError } from "./errors.ts";
-import type { Bound, Exec, Getter, Matcher, PlanContext } from "./frame.ts";
+import { Bindings, type Bound, type Exec, type Getter, type Matcher, type PlanContext } from "./frame.ts";
 import type { Machine, Mock } from "./machine.ts";
 import { planGetter, planMatcher } from "./terms.ts";
 
@@ -25,7 +25,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
   if (inputs === undefined) throw new TypeError(`undefined function ${name}`);
   const getters = expr.args.slice(0, inputs).map((arg) => planGetter(arg, bound, plan));
   const output = expr.args[inputs];
-  const matcher = output === undefined ? undefined : planMatcher(output, new Set(bound), plan);
+  const matcher = output === undefined ? undefined : planMatcher(output, new Bindings(bound), plan);
   const { machine, evaluator } = plan;
   if (group !== undefined) {
     const { id } = group;

@@ -3,7 +3,7 @@ import { varsOfExpr } from "../compile/variables.ts";
 import type { Body, Expr, Term } from "../syntax/ast.ts";
 import { operatorName } from "../syntax/ast.ts";
 import { planCall } from "./calls.ts";
-import type { Bound, Exec, PlanContext } from "./frame.ts";
+import { Bindings, type Bound, type Exec, type PlanContext } from "./frame.ts";
 import { iterate } from "./lookup.ts";
 import { planRef } from "./refs.ts";
 import { constantValue, planGetter } from "./terms.ts";
@@ -12,16 +12,18 @@ import { planWith } from "./withs.ts";
 
 /** Plans a body backwards: each expression knows what comes next, and which variables are bound before it. */
 export function planBody(body: Body, bound: Bound, finish: (after: Bound) => Exec, plan: PlanContext): Exec {
-  const before: Set<string>[] = [];
-  const known = new Set(bound);
-  for (const expr of body) {
-    before.push(new Set(known));
-    for (const name of varsOfExpr(expr)) known.add(name);
-  }
-  let next = finish(known);
+  // Where each variable is bound first: all expressions share this one map.
+  const firstAt = new Map<string, number>();
+  body.forEach((expr, index) => {
+    for (const name of varsOfExpr(expr)) if (!firstAt.has(name)) firstAt.set(name, index);
+  });
+  const boundAt = (index: number): Bound => ({
+    has: (name) => (firstAt.get(name) ?? Number.POSITIVE_INFINITY) < index || bound.has(name),
+  });
+  let next = finish(boundAt(body.length));
   for (let index = body.length - 1; index >= 0; index--) {
     const expr = body[index];
-    if (expr !== undefined) next = planExpr(expr, before[index] ?? new Set(), next, plan);
+    if (expr !== undefined) next = planExpr(expr, boundAt(index), next, plan);
   }
   return next;
 }
@@ -97,7 +99,7 @@ function planTermExpr(term: Term, bound: Bound, next: Exec, plan: PlanContext): 
 
 function planEvery(expr: Expr & { readonly kind: "expr-every" }, bound: Bound, next: Exec, plan: PlanContext): Exec {
   const domain = planGetter(expr.domain, bound, plan);
-  const inner = new Set(bound);
+  const inner = new Bindings(bound);
   const slotOf = (term: Term | undefined): number | undefined => {
     if (term?.kind !== "var") return undefined;
     inner.add(term.name);

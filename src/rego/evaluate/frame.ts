@@ -16,7 +16,28 @@ export type Consumer = (frame: Frame, value: Value) => boolean;
 export type Getter = (frame: Frame) => Value | undefined;
 /** Compares with bound variables, binds the others. */
 export type Matcher = (frame: Frame, value: Value) => boolean;
-export type Bound = ReadonlySet<string>;
+/** The variables that have a value at some point of a plan. */
+export interface Bound {
+  has(name: string): boolean;
+}
+
+/** More bound variables on top of others; nothing is copied, so long bodies stay cheap to plan. */
+export class Bindings implements Bound {
+  readonly #parent: Bound | undefined;
+  readonly #own = new Set<string>();
+
+  constructor(parent?: Bound) {
+    this.#parent = parent;
+  }
+
+  has(name: string): boolean {
+    return this.#own.has(name) || (this.#parent?.has(name) ?? false);
+  }
+
+  add(name: string): void {
+    this.#own.add(name);
+  }
+}
 
 /** Sees every expression and rule as it is evaluated; plans without an observer have no cost for it. */
 export interface Observer {

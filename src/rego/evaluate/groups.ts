@@ -5,7 +5,16 @@ import { canonicalText, RegoObject, RegoSet, type Value } from "../values/value.
 import { DocumentBuilder } from "./document-builder.ts";
 import { RegoError } from "./errors.ts";
 import { planBody } from "./expressions.ts";
-import { type Evaluator, type Exec, type Frame, newFrame, type Observer, type PlanContext, Slots } from "./frame.ts";
+import {
+  Bindings,
+  type Evaluator,
+  type Exec,
+  type Frame,
+  newFrame,
+  type Observer,
+  type PlanContext,
+  Slots,
+} from "./frame.ts";
 import { lookup } from "./lookup.ts";
 import type { Machine, MemoEntry } from "./machine.ts";
 import type { CompiledRule, FunctionGroup, ObjectGroup, Program, RuleGroup, RuleNode } from "./program.ts";
@@ -201,7 +210,7 @@ export class RuleEvaluator implements Evaluator {
     if (known !== undefined) return known;
     const slots = new Slots();
     const context = this.context(slots);
-    const bound = new Set<string>();
+    const bound = new Bindings();
     const args = rule.head.args ?? [];
     const argSlots = args.map(() => slots.fresh());
     const matchers = args.map((arg) => planMatcher(arg, bound, context));
@@ -267,7 +276,7 @@ export class RuleEvaluator implements Evaluator {
     const { machine } = context;
     const run = planBody(
       rule.body,
-      new Set(),
+      new Bindings(),
       (after) => {
         const { key } = rule.head;
         if (key === undefined) throw new TypeError("a set rule without a member");
@@ -342,7 +351,7 @@ export class RuleEvaluator implements Evaluator {
     const slots = new Slots();
     const context = this.context(slots);
     const keySlots = rule.keys.slice(0, given).map(() => slots.fresh());
-    const bound = new Set<string>();
+    const bound = new Bindings();
     const matchers = rule.keys.slice(0, given).map((key) => planMatcher(key, bound, context));
     const { machine } = context;
     const body = planBody(

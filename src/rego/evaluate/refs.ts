@@ -2,7 +2,7 @@
 import type { RefTerm, Term } from "../syntax/ast.ts";
 import { compareValues } from "../values/compare.ts";
 import { RegoObject, type Value } from "../values/value.ts";
-import type { Bound, Consumer, Exec, Frame, Getter, PlanContext } from "./frame.ts";
+import { Bindings, type Bound, type Consumer, type Exec, type Frame, type Getter, type PlanContext } from "./frame.ts";
 import { iterate, lookup } from "./lookup.ts";
 import type { RuleGroup, RuleNode } from "./program.ts";
 import { constantValue, isClosed, planGetter, planMatcher } from "./terms.ts";
@@ -64,7 +64,7 @@ export function planParts(
       return child !== undefined && rest(frame, child);
     };
   }
-  const after = new Set(bound);
+  const after = new Bindings(bound);
   const matcher = planMatcher(part, after, plan);
   const rest = planParts(parts, index + 1, after, consume, plan, find);
   if (part.kind === "var") {
@@ -112,7 +112,7 @@ function planNode(
       return base !== undefined && rest(frame, base);
     };
   }
-  const after = new Set(bound);
+  const after = new Bindings(bound);
   addRefVars(part, after);
   const rest = planParts(parts, index + 1, after, consume, plan, lookupBase);
   const plans = new Map<string, Exec>();
@@ -138,7 +138,7 @@ function planNode(
       return key !== undefined && step(frame, key);
     };
   }
-  const matcher = planMatcher(part, new Set(bound), plan);
+  const matcher = planMatcher(part, new Bindings(bound), plan);
   return (frame) => {
     for (const key of keysOf(node, baseAt(machine.data, node.path))) {
       machine.step();

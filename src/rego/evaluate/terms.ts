@@ -4,7 +4,7 @@ import { equalValues } from "../values/compare.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { RegoError } from "./errors.ts";
 import { planBody } from "./expressions.ts";
-import type { Bound, Exec, Frame, Getter, Matcher, PlanContext } from "./frame.ts";
+import { Bindings, type Bound, type Exec, type Frame, type Getter, type Matcher, type PlanContext } from "./frame.ts";
 
 /** A getter for a term whose variables are all bound. */
 export function planGetter(term: Term, bound: Bound, plan: PlanContext): Getter {
@@ -116,7 +116,7 @@ export function isClosed(term: Term, bound: Bound): boolean {
 }
 
 /** A matcher; adds the variables that it binds to `bound`. */
-export function planMatcher(term: Term, bound: Set<string>, plan: PlanContext): Matcher {
+export function planMatcher(term: Term, bound: Bindings, plan: PlanContext): Matcher {
   const constant = constantValue(term);
   if (constant !== undefined) {
     if (constant === null || typeof constant !== "object") return (_, value) => equalScalar(constant, value);
@@ -158,7 +158,7 @@ export function planMatcher(term: Term, bound: Set<string>, plan: PlanContext): 
   throw new TypeError(`cannot unify with ${term.kind}`);
 }
 
-function planObjectMatcher(term: Term & { readonly kind: "object" }, bound: Set<string>, plan: PlanContext): Matcher {
+function planObjectMatcher(term: Term & { readonly kind: "object" }, bound: Bindings, plan: PlanContext): Matcher {
   const fields = term.entries.map(
     ([key, value]) => [planGetter(key, bound, plan), planMatcher(value, bound, plan)] as const,
   );
@@ -182,7 +182,7 @@ function equalScalar(constant: null | boolean | number | string, value: Value): 
 function planComprehension(term: Comprehension, bound: Bound, plan: PlanContext): Getter {
   const result = plan.slots.fresh();
   const { machine } = plan;
-  const inner = new Set(bound);
+  const inner = new Bindings(bound);
   const run = (collect: (bound: Bound) => Exec): Exec => {
     // The head's variables are bound by the body.
     return planBody(term.body, inner, collect, plan);

@@ -1,7 +1,7 @@
 /** Plans for `=`: a side that is known is matched against the other; two half-known sides are taken apart. */
 import type { Term } from "../syntax/ast.ts";
 import { equalValues } from "../values/compare.ts";
-import type { Bound, Exec, PlanContext } from "./frame.ts";
+import { Bindings, type Bound, type Exec, type PlanContext } from "./frame.ts";
 import { planRef } from "./refs.ts";
 import { constantValue, isClosed, planGetter, planMatcher } from "./terms.ts";
 
@@ -16,7 +16,7 @@ export function planUnify(left: Term, right: Term, bound: Bound, next: Exec, pla
 
 function planMatch(known: Term, pattern: Term, bound: Bound, next: Exec, plan: PlanContext): Exec {
   const constant = constantValue(known);
-  const matcher = planMatcher(pattern, new Set(bound), plan);
+  const matcher = planMatcher(pattern, new Bindings(bound), plan);
   if (constant !== undefined) return (frame) => matcher(frame, constant) && next(frame);
   const getter = planGetter(known, bound, plan);
   return (frame) => {
@@ -32,7 +32,7 @@ function planRefMatch(
   next: Exec,
   plan: PlanContext,
 ): Exec {
-  const after = new Set(bound);
+  const after = new Bindings(bound);
   addRefVars(ref, after);
   const matcher = planMatcher(pattern, after, plan);
   return planRef(ref, bound, (frame, value) => matcher(frame, value) && next(frame), plan);
@@ -46,7 +46,7 @@ function planTwoRefs(
   plan: PlanContext,
 ): Exec {
   const slot = plan.slots.fresh();
-  const after = new Set(bound);
+  const after = new Bindings(bound);
   addRefVars(left, after);
   const second = planRef(
     right,
@@ -71,7 +71,7 @@ function planTwoRefs(
   );
 }
 
-export function addRefVars(term: Term, names: Set<string>): void {
+export function addRefVars(term: Term, names: Bindings): void {
   if (term.kind === "var") names.add(term.name);
   else if (term.kind === "ref") for (const part of term.parts) addRefVars(part, names);
   else if (term.kind === "array" || term.kind === "set") for (const item of term.items) addRefVars(item, names);
@@ -88,7 +88,7 @@ function planPairs(left: Term, right: Term, bound: Bound, next: Exec, plan: Plan
   const pairs: (readonly [Term, Term])[] = [];
   if (!takeApart(left, right, pairs)) return () => false;
   const order: (readonly [Term, Term])[] = [];
-  const known = new Set(bound);
+  const known = new Bindings(bound);
   while (pairs.length > 0) {
     const index = pairs.findIndex(([a, b]) => isClosed(a, known) || isClosed(b, known));
     const [pair] = pairs.splice(Math.max(index, 0), 1);
@@ -97,10 +97,11 @@ function planPairs(left: Term, right: Term, bound: Bound, next: Exec, plan: Plan
     addRefVars(pair[0], known);
     addRefVars(pair[1], known);
   }
-  const befores: Set<string>[] = [];
-  const running = new Set(bound);
+  const befores: Bound[] = [];
+  let running = new Bindings(bound);
   for (const [a, b] of order) {
-    befores.push(new Set(running));
+    befores.push(running);
+    running = new Bindings(running);
     addRefVars(a, running);
     addRefVars(b, running);
   }
