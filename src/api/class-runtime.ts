@@ -160,6 +160,7 @@ const recommendationDetail = object(
     ),
     confidence: optional(number({ description: "How sure the value is, from 0 to 1." })),
     basis: optional(string({ description: "What the value was computed from." })),
+    load: optional(number({ description: "How busy the nodes were then, from 0 to 1, if that is measured." })),
   },
   { description: "Where one recommendation comes from." },
 );

@@ -39,16 +39,21 @@ function functionChildren(deployed: DeployedFunction, input: RenderInput): reado
   });
   const { features } = input.settings;
   return [
-    {
-      ...child("Deployment", deployment(deployed, input)),
-      ...(leavesReplicas(input) && { initialReplicas: deployed.minScale ?? 1 }),
-    },
+    { ...child("Deployment", deployment(deployed, input)), ...initialOf(deployed, leavesReplicas(input)) },
     child("Service", service(deployed, input)),
     ...(features.hpa ? [child("Hpa", autoscaler(deployed, input))] : []),
     ...(features.metricsTargets && input.platform.serviceMonitors
       ? [child("ServiceMonitor", serviceMonitor(input.classRuntime, name))]
       : []),
   ];
+}
+
+export function initialOf(
+  { minScale = 1, enforcedResources }: DeployedFunction,
+  withReplicas: boolean,
+): Pick<WantedChild, "initial"> {
+  const initial = { ...(withReplicas && { replicas: minScale }), ...enforcedResources };
+  return Object.keys(initial).length > 0 ? { initial } : {};
 }
 
 /** Replicas belong to the enforcer or to an autoscaler where there is one; stating them too would fight it. */

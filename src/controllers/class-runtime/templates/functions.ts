@@ -1,6 +1,8 @@
 import type { ClassFunction } from "../../../api/class-function.ts";
 import type { ClassRuntime } from "../../../api/class-runtime.ts";
 import { formatQuantity, parseQuantity } from "../../../kube/quantity.ts";
+import { isEnforced } from "../enforcement-mode.ts";
+import { type HeldValues, resourceValues } from "../nfr/held-values.ts";
 import type { DeployedFunction, Template } from "./template.ts";
 
 export type FunctionsRead =
@@ -9,10 +11,11 @@ export type FunctionsRead =
 
 /** The functions that need containers, with everything about them checked once. */
 export function deployedFunctions(
-  { metadata, spec }: ClassRuntime,
+  classRuntime: ClassRuntime,
   functionName: Template["functionName"],
   defaultPort: number,
 ): FunctionsRead {
+  const { metadata, spec } = classRuntime;
   const all = spec.functions ?? [];
   const functions: DeployedFunction[] = [];
   const problems: string[] = [];
@@ -29,7 +32,8 @@ export function deployedFunctions(
     }
     const minScale = provision?.min_scale ?? definition.replicas ?? undefined;
     const maxScale = provision?.max_scale ?? undefined;
-    const resources = resourcesOf(provision, path, problems);
+    const stated = resourcesOf(provision, path, problems);
+    const { resources, enforcedResources } = splitResources(stated, classRuntime);
     functions.push({
       definition,
       index,
@@ -39,6 +43,7 @@ export function deployedFunctions(
       ...(minScale !== undefined && { minScale }),
       ...(maxScale !== undefined && { maxScale }),
       ...(resources && { resources }),
+      enforcedResources,
     });
   }
   if (problems.length === 0) return { ok: true, functions };
@@ -87,4 +92,32 @@ function resourcesOf(
     ["memory", "memory_limit"],
   ]);
   return requests || limits ? { ...(requests && { requests }), ...(limits && { limits }) } : undefined;
+}
+
+/** Dimensions that are enforced belong to the enforcer; stating them as well would fight it. */
+function splitResources(
+  stated: DeployedFunction["resources"] | undefined,
+  classRuntime: ClassRuntime,
+): { readonly resources?: NonNullable<DeployedFunction["resources"]>; readonly enforcedResources: HeldValues } {
+  if (stated === undefined) return { enforcedResources: {} };
+  const cpu = isEnforced(classRuntime, "cpu");
+  const memory = isEnforced(classRuntime, "memory");
+  const { cpuMillis, memoryBytes, memoryLimitBytes } = resourceValues(stated);
+  const keep = (from: typeof stated.requests, dropCpu: boolean) =>
+    Object.entries(from ?? {}).filter(([name]) => !(memory && name === "memory") && !(dropCpu && name === "cpu"));
+  const requests = keep(stated.requests, cpu);
+  const limits = keep(stated.limits, false);
+  return {
+    ...(requests.length + limits.length > 0 && {
+      resources: {
+        ...(requests.length > 0 && { requests: Object.fromEntries(requests) }),
+        ...(limits.length > 0 && { limits: Object.fromEntries(limits) }),
+      },
+    }),
+    enforcedResources: {
+      ...(cpu && cpuMillis !== undefined && { cpuMillis }),
+      ...(memory && memoryBytes !== undefined && { memoryBytes }),
+      ...(memory && memoryLimitBytes !== undefined && { memoryLimitBytes }),
+    },
+  };
 }

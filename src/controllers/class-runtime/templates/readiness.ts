@@ -19,17 +19,19 @@ export const readinessRules: Readonly<Record<ManagedKind, ReadinessRule>> = {
 export const rulesFor = (kinds: readonly ManagedKind[]): readonly ReadinessRule[] =>
   kinds.map((kind) => readinessRules[kind]);
 
-/** As many pods of the current template as wanted, available. A status that speaks of an older spec proves nothing. */
+/**
+ * As many pods of the current template as wanted, available. A status that speaks of an older spec proves nothing. The
+ * sentence does not count pods: one that changes with every pod would be a write for every pod.
+ */
 export function deploymentReadiness({ metadata, spec, status }: Deployment): Readiness {
   const desired = spec.replicas ?? 1;
   const { observedGeneration = 0, availableReplicas = 0, updatedReplicas = 0 } = status ?? {};
-  if (observedGeneration < (metadata.generation ?? 0))
-    return notReady("NotObserved", "the new spec was not picked up yet");
-  if (updatedReplicas < desired)
-    return notReady("RollingOut", `${updatedReplicas} of ${desired} replicas are up to date`);
-  if (availableReplicas < desired)
-    return notReady("Unavailable", `${availableReplicas} of ${desired} replicas are available`);
-  return { ready: true };
+  const isCurrent = observedGeneration >= (metadata.generation ?? 0) && updatedReplicas >= desired;
+  if (isCurrent && availableReplicas >= desired) return { ready: true };
+  return notReady(
+    "Unavailable",
+    desired === 1 ? "its replica is not available" : `not all of its ${desired} replicas are available`,
+  );
 }
 
 export function knativeReadiness({ metadata, status }: KnativeService): Readiness {

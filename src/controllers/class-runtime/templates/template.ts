@@ -3,6 +3,7 @@ import type { ClassFunction } from "../../../api/class-function.ts";
 import type { ClassRuntime } from "../../../api/class-runtime.ts";
 import type { ApplyObject } from "../../../client/client.ts";
 import type { KubeObject } from "../../../kube/object.ts";
+import type { HeldValues } from "../nfr/held-values.ts";
 import type { ClassRuntimeSettings } from "../settings.ts";
 
 /**
@@ -71,8 +72,8 @@ export interface WantedChild {
   /** The function that it serves; absent for what belongs to the whole class. */
   readonly functionKey?: string;
   readonly object: ApplyObject<KubeObject>;
-  /** Set when somebody else owns the number of replicas: what it should be until that somebody decides. */
-  readonly initialReplicas?: number;
+  /** What is left to the enforcer or an autoscaler, with the values to begin with. */
+  readonly initial?: HeldValues;
 }
 
 export interface ReadinessRule {
@@ -99,4 +100,6 @@ export interface DeployedFunction {
   readonly minScale?: number;
   readonly maxScale?: number;
   readonly resources?: NonNullable<Deployment["spec"]["template"]["spec"]["containers"][number]["resources"]>;
+  /** Of its resources, what the enforcer decides about. */
+  readonly enforcedResources: HeldValues;
 }

@@ -246,7 +246,7 @@ test("replicas are left to the enforcer or the autoscaler", () => {
   });
   const [deployment] = render("dev", input(enforced));
   assert.equal("replicas" in specOf(deployment), false);
-  assert.equal(deployment?.initialReplicas, 3);
+  assert.deepEqual(deployment?.initial, { replicas: 3 });
 
   const hpa: ClassRuntimeSettings = { ...defaultSettings, features: { ...defaultSettings.features, hpa: true } };
   const scaled = render(

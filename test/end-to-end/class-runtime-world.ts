@@ -1,0 +1,79 @@
+import type { TestContext } from "node:test";
+import { Namespace } from "../../src/api/builtin/cluster.ts";
+import { CustomResourceDefinition } from "../../src/api/builtin/custom-resource-definition.ts";
+import { ClassRuntime } from "../../src/api/class-runtime.ts";
+import { RemediationRequest } from "../../src/api/remediation-request.ts";
+import { createApiServer } from "../../src/apiserver/server.ts";
+import type { Client } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/create-client.ts";
+import { type ClassRuntimeOptions, classRuntimeControllers } from "../../src/controllers/class-runtime/controller.ts";
+import { type ClassRuntimeSettings, defaultSettings } from "../../src/controllers/class-runtime/settings.ts";
+import { systemEnv } from "../../src/env/system.ts";
+import type { HttpHandler } from "../../src/http/message.ts";
+import { customResourceDefinition } from "../../src/kube/crd.ts";
+import type { Kind } from "../../src/kube/kind.ts";
+import { createManager, type Manager } from "../../src/runtime/manager.ts";
+import { MetricsRegistry } from "../../src/runtime/metrics.ts";
+import { eventually } from "./embedded.ts";
+import { startNode } from "./localnode.ts";
+
+/** The embedded API in memory, a local node that brings workloads alive, and the class runtime controllers. */
+export interface ClassWorld {
+  readonly client: Client;
+  readonly manager: Manager;
+  readonly metrics: MetricsRegistry;
+  /** Writes that reached the API so far, as `METHOD path`. */
+  readonly writes: string[];
+  installKind(kind: Kind): Promise<void>;
+}
+
+export interface ClassWorldOptions extends Omit<ClassRuntimeOptions, "settings"> {
+  readonly settings?: Partial<ClassRuntimeSettings>;
+  /** False: nobody makes pods, as on a cluster whose nodes are gone. */
+  readonly node?: boolean;
+}
+
+export const namespace = "shop";
+
+export async function startClassWorld(context: TestContext, options: ClassWorldOptions = {}): Promise<ClassWorld> {
+  const env = systemEnv;
+  const asAdmin = options.node === false ? await startApiOnly(context) : await startWithNode(context);
+  const writes: string[] = [];
+  const counted: HttpHandler = (request) => {
+    if (request.method !== "GET" && !request.target.includes("/events")) {
+      writes.push(`${request.method} ${request.target}`);
+    }
+    return asAdmin(request);
+  };
+  const client = createClient({ env, transport: asAdmin });
+  const metrics = new MetricsRegistry();
+  const manager = createManager({ env, client: createClient({ env, transport: counted }), metrics });
+  context.after(() => manager.stop());
+  const installKind = async (kind: Kind): Promise<void> => {
+    await client.create(CustomResourceDefinition, customResourceDefinition(kind));
+    await eventually(
+      () => client.list(kind, { namespace }),
+      () => undefined,
+    );
+  };
+  await client.create(Namespace, { metadata: { name: namespace } });
+  await installKind(ClassRuntime);
+  await installKind(RemediationRequest);
+  const settings = { ...defaultSettings, ...options.settings };
+  for (const controller of classRuntimeControllers({ ...options, env, metrics, settings })) manager.add(controller);
+  await manager.start();
+  return { client, manager, metrics, writes, installKind };
+}
+
+const startWithNode = async (context: TestContext): Promise<HttpHandler> =>
+  (await startNode(context, { restartBackoff: { baseMs: 100, maxMs: 1_000 } })).handle;
+
+async function startApiOnly(context: TestContext): Promise<HttpHandler> {
+  const server = await createApiServer({
+    env: systemEnv,
+    file: ":memory:",
+    tokens: [{ token: "t", user: { name: "admin", groups: ["system:masters"] } }],
+  });
+  context.after(() => server.close());
+  return (request) => server.handle({ ...request, headers: { ...request.headers, authorization: "Bearer t" } });
+}
