@@ -5,7 +5,13 @@ import type { Env } from "../../env/env.ts";
 import { labelSelectorRequirements, matchesLabels } from "../../kube/label-selector.ts";
 import type { ObjectKey } from "../../kube/object.ts";
 import { type Controller, defineController, watch } from "../../runtime/controller.ts";
-import { deletionChanged, generationChanged, labelsChanged, or } from "../../runtime/predicates.ts";
+import {
+  deletionChanged,
+  generationChanged,
+  labelsChanged,
+  or,
+  resourceVersionChanged,
+} from "../../runtime/predicates.ts";
 import type { Read } from "../../runtime/read.ts";
 import { Attempts } from "./attempts.ts";
 import type { BaseUrls } from "./base-urls.ts";
@@ -37,13 +43,17 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
     name: "plugin",
     reconciles: Plugin,
     predicates: [or(generationChanged, deletionChanged)],
-    watches: [watch(PaperMCServer, { map: pluginsOf, predicates: [or(generationChanged, labelsChanged)] })],
+    watches: [
+      watch(PaperMCServer, { map: pluginsOf, predicates: [or(generationChanged, labelsChanged)] }),
+      watch(PaperMCServer, { map: leavingPluginsOf, predicates: [resourceVersionChanged] }),
+    ],
     fieldManager: "minecraft-operator",
     concurrency: 8,
     finalizer: { name: finalizers.plugin, cleanUp: removePlugin },
     observe: (plugin: Plugin, { read, now }) => ({ plugin, servers: serversOf(plugin, read), now }),
     evaluate: ({ plugin, servers, now }): CheckTime =>
-      plugin.status?.fetchedFrom === sourceText(plugin)
+      plugin.status?.fetchedFrom === sourceText(plugin) &&
+      plugin.status.observedGeneration === plugin.metadata.generation
         ? checkTime(plugin.status.lastFetched, servers, now)
         : { kind: "Now" },
     act: (due, { object, signal }) => metrics.reconciled("plugin", () => ask(object, due, signal)),
@@ -61,7 +71,7 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
     signal: AbortSignal,
   ): Promise<{ readonly facts: PluginFacts; readonly retryMs?: number }> {
     if (due.kind === "At") return { facts: { kind: "NotAsked" } };
-    const question = sourceText(plugin);
+    const question = `${sourceText(plugin)} ${plugin.metadata.generation ?? 0}`;
     const waitMs = attempts.waitMs(plugin, question, env.monotonicMs());
     if (waitMs > 0) return { facts: { kind: "NotAsked" }, retryMs: waitMs };
     const facts = await fetchFacts(plugin, signal);
@@ -143,6 +153,15 @@ function serversOf(plugin: Plugin, read: Read): readonly PaperMCServer[] {
   return read
     .list(PaperMCServer, { namespace })
     .filter(({ metadata }) => matchesLabels(selector.value, metadata.labels));
+}
+
+/** A plugin that is being deleted waits for its servers to take note. */
+function leavingPluginsOf({ metadata: { namespace = "" } }: PaperMCServer, read: Read): readonly ObjectKey[] {
+  return read
+    .list(Plugin, { namespace })
+    .flatMap(({ metadata: { name, deletionTimestamp } }) =>
+      deletionTimestamp === undefined ? [] : [{ namespace, name }],
+    );
 }
 
 function pluginsOf({ metadata: { namespace = "" } }: PaperMCServer, read: Read): readonly ObjectKey[] {

@@ -138,7 +138,8 @@ export function updateStatus(snapshot: UpdateSnapshot, plan: UpdatePlan, outcome
   }
 }
 
-const soonMs = 1_000;
+/** The next step follows at once; only what others do is waited for. */
+const soonMs = 10;
 
 type Progress = NonNullable<Status["updateProgress"]>;
 
