@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { performance } from "node:perf_hooks";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { failure, type Step, script, stream } from "../../test/loopback/scripted.ts";
