@@ -40,7 +40,7 @@ async function reconcile(key: ObjectKey, context: ReconcileContext): Promise<Res
   const { namespace } = deployment.metadata;
   const sets = await claim(
     write,
-    { kind: Deployment, object: deployment, selector: deployment.spec.selector },
+    { kind: Deployment, object: deployment, selector: deployment.spec.selector, live: context.live },
     ReplicaSet,
     read.list(ReplicaSet, namespace === undefined ? {} : { namespace }),
   );

@@ -29,7 +29,7 @@ async function reconcile(key: ObjectKey, context: ReconcileContext): Promise<Res
   const { read, write, now } = context;
   const set = read.get(ReplicaSet, key);
   if (set === undefined) return done;
-  const owner = { kind: ReplicaSet, object: set, selector: set.spec.selector };
+  const owner = { kind: ReplicaSet, object: set, selector: set.spec.selector, live: context.live };
   const pods = await claim(write, owner, Pod, podsOf(read, key));
   const managed =
     set.metadata.deletionTimestamp === undefined ? await manage(set, pods, context) : ({ ok: true } as const);

@@ -1,3 +1,5 @@
+import { isNotFound } from "../../client/api-error.ts";
+import type { Client } from "../../client/client.ts";
 import type { KindRef } from "../../kube/kind.ts";
 import { type LabelSelector, labelSelectorRequirements, matchesLabels } from "../../kube/label-selector.ts";
 import type { KubeObject, ObjectKey } from "../../kube/object.ts";
@@ -16,13 +18,14 @@ export const selects = (selector: LabelSelector | undefined, object: KubeObject)
  */
 export async function claim<C extends KubeObject>(
   write: Write,
-  owner: { readonly kind: KindRef; readonly object: KubeObject; readonly selector: LabelSelector | undefined },
+  owner: ClaimingOwner,
   childKind: KindRef<C>,
   candidates: readonly C[],
 ): Promise<readonly C[]> {
   const claimed: C[] = [];
   const reference = controllerReference(owner.kind, owner.object);
-  const ownerLeaves = owner.object.metadata.deletionTimestamp !== undefined;
+  let ownerLeaves = owner.object.metadata.deletionTimestamp !== undefined;
+  let isAsked = false;
   for (const child of candidates) {
     const controller = controllerOf(child);
     const matches = selects(owner.selector, child);
@@ -33,6 +36,11 @@ export async function claim<C extends KubeObject>(
     }
     if (ownerLeaves || (controller === undefined && (!matches || child.metadata.deletionTimestamp !== undefined)))
       continue;
+    if (controller === undefined && !isAsked) {
+      isAsked = true;
+      ownerLeaves = await hasLeft(owner);
+      if (ownerLeaves) continue;
+    }
     const others = (child.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== reference.uid);
     const ownerReferences = controller === undefined ? [...others, reference] : others;
     const { uid, resourceVersion } = child.metadata;
@@ -43,6 +51,25 @@ export async function claim<C extends KubeObject>(
     if (written.ok && controller === undefined) claimed.push(written.object);
   }
   return claimed;
+}
+
+export interface ClaimingOwner {
+  readonly kind: KindRef;
+  readonly object: KubeObject;
+  readonly selector: LabelSelector | undefined;
+  /** Asked before anything is adopted: a cache may not know yet that the owner is being deleted. */
+  readonly live?: Pick<Client, "get">;
+}
+
+async function hasLeft({ kind, object, live }: ClaimingOwner): Promise<boolean> {
+  if (live === undefined) return false;
+  try {
+    const { metadata } = await live.get(kind, object.metadata);
+    return metadata.uid !== object.metadata.uid || metadata.deletionTimestamp !== undefined;
+  } catch (error) {
+    if (isNotFound(error)) return true;
+    throw error;
+  }
 }
 
 /** The objects of a kind that would adopt this orphan. */
