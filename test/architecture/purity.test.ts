@@ -25,7 +25,7 @@ const rules: readonly {
   { what: "random ids", pattern: /\brandomUUID\b/, owners: ["src/env/"], instead: "take `env.uuid()`" },
   {
     what: "timers",
-    pattern: /\b(setTimeout|setInterval)\s*\(/,
+    pattern: /(?<![.\w])(globalThis\.)?(setTimeout|setInterval)\s*\(/,
     owners: ["src/env/"],
     instead: "take `env.setTimer()` or `sleep(env, …)`",
   },
@@ -37,7 +37,7 @@ const rules: readonly {
   },
   {
     what: "fetch",
-    pattern: /(?<![.\w])fetch\(/,
+    pattern: /(?<![.\w#])(globalThis\.)?fetch\(/,
     owners: [],
     instead: "use an HttpHandler made by the composition root",
   },
