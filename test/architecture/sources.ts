@@ -9,6 +9,8 @@ export interface SourceFile {
   /** Without comments and string contents, so that rules match code and not prose. */
   readonly code: string;
   readonly imports: readonly string[];
+  /** Without imports of types alone, which are gone when the program runs. */
+  readonly valueImports: readonly string[];
 }
 
 export function readSources(): readonly SourceFile[] {
@@ -18,9 +20,18 @@ export function readSources(): readonly SourceFile[] {
     .sort()
     .map((path) => {
       const text = readFileSync(path, "utf8");
-      return { path, room: path.split("/")[1] ?? "", text, code: withoutProse(text), imports: importsOf(text) };
+      return {
+        path,
+        room: path.split("/")[1] ?? "",
+        text,
+        code: withoutProse(text),
+        imports: importsOf(text),
+        valueImports: importsOf(text.replace(typeImport, "")),
+      };
     });
 }
+
+const typeImport = /(?:^|\n)\s*(?:import|export)\s+type\s[^;]*?from\s+["'][^"']+["'];?/g;
 
 function importsOf(text: string): string[] {
   const found: string[] = [];

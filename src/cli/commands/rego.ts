@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { systemEnv } from "../../env/system.ts";
 import { type CommandResult, checkCommand, type EvalFormat, evalCommand, testCommand } from "../../rego/commands.ts";
+import type { RegoEnv } from "../../rego/evaluate/machine.ts";
 import type { ExplainMode } from "../../rego/explain.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { readPolicyFiles } from "../policy-files.ts";
+import { synchronousHttp } from "../synchronous-http.ts";
 
 /** `capstan rego eval|test|check`: policies, as users of `opa` expect it. */
 export function regoCommand(): Command {
@@ -16,6 +18,7 @@ export function regoCommand(): Command {
 }
 
 interface CommonFlags {
+  readonly allowNet?: boolean;
   readonly v0Compatible?: boolean;
   readonly strict?: boolean;
 }
@@ -23,6 +26,7 @@ interface CommonFlags {
 const withCommonFlags = (command: Command): Command =>
   command
     .option("--v0-compatible", "read modules as OPA before 1.0 did")
+    .option("--allow-net", "let policies use http.send")
     .option("-S, --strict", "treat what is most likely a mistake as an error");
 
 interface EvalFlags extends CommonFlags {
@@ -66,7 +70,7 @@ function evaluateCommand(): Command {
           : readText(flags.input, flags.input);
       print(
         evalCommand({
-          env,
+          env: envOf(flags),
           query,
           files: readPolicyFiles(flags.data ?? []),
           ...common(flags),
@@ -106,7 +110,7 @@ function testsCommand(): Command {
     failClearly(async () =>
       print(
         testCommand({
-          env,
+          env: envOf(flags),
           files: readPolicyFiles(paths),
           ...common(flags),
           verbose: flags.verbose ?? false,
@@ -141,12 +145,14 @@ const common = ({
   strict: strict ?? false,
 });
 
-const env = {
+const env: RegoEnv = {
   nowNs: () => BigInt(systemEnv.now().getTime()) * 1_000_000n,
   monotonicMs: systemEnv.monotonicMs,
   random: systemEnv.random,
   uuid: systemEnv.uuid,
 };
+
+const envOf = ({ allowNet }: CommonFlags): RegoEnv => (allowNet ? { ...env, httpSend: synchronousHttp() } : env);
 
 function print({ stdout, stderr, exitCode }: CommandResult): void {
   process.stdout.write(stdout);
