@@ -6,8 +6,11 @@ import type { Env } from "../env/env.ts";
 import type { BackoffOptions } from "../runtime/backoff.ts";
 import type { Controller } from "../runtime/controller.ts";
 import type { Logger } from "../runtime/log.ts";
+import { autoscalerController } from "./autoscaler/controller.ts";
 import { cronJobController } from "./cron-job/controller.ts";
+import { daemonSetController } from "./daemon-set/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
+import { disruptionController } from "./disruption/controller.ts";
 import { garbageCollector } from "./garbage-collector/controller.ts";
 import { MetadataMonitors } from "./garbage-collector/metadata-monitors.ts";
 import { jobController } from "./job/controller.ts";
@@ -20,6 +23,9 @@ import { createKubelet } from "./pod/kubelet.ts";
 import { standIn } from "./pod/stood-in.ts";
 import { createProcesses } from "./process/processes.ts";
 import { replicaSetController } from "./replica-set/controller.ts";
+import { endpointsController } from "./service/controller.ts";
+import { statefulSetController } from "./stateful-set/controller.ts";
+import { claimController } from "./storage/controller.ts";
 
 /** What a node and kube-controller-manager would do, for the embedded API: it makes workloads come alive. */
 export interface LocalNodeOptions {
@@ -104,6 +110,12 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
         deploymentController,
         jobController(options.jobBackoff),
         cronJobController,
+        statefulSetController,
+        daemonSetController,
+        endpointsController,
+        disruptionController,
+        autoscalerController,
+        claimController,
         garbageCollector(client, monitors),
         namespaceController(client, monitors),
       ];

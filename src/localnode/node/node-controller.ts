@@ -6,10 +6,10 @@ import { ownerReference } from "../../kube/owner-reference.ts";
 import { formatMicroTime, formatTime } from "../../kube/time.ts";
 import { type Controller, defineReconciler, type ReconcileContext } from "../../runtime/controller.ts";
 import { allow } from "../../runtime/permission.ts";
-import { generationChanged } from "../../runtime/predicates.ts";
 import { done, requeueAfter } from "../../runtime/result.ts";
 import { kubelet } from "../identity.ts";
 import { timeMs } from "../workloads/pod-facts.ts";
+import { nodeChanged } from "./node-changed.ts";
 import { type NodeFacts, nodeLabels, nodeStatus } from "./node-object.ts";
 
 /** Registers the one node, and keeps saying that it is alive. */
@@ -17,7 +17,7 @@ export function nodeController(facts: NodeFacts): Controller {
   return defineReconciler({
     name: "kubelet-node",
     reconciles: Node,
-    predicates: [({ object }) => object.metadata.name === facts.name, generationChanged],
+    predicates: [({ object }) => object.metadata.name === facts.name, nodeChanged],
     sources: [{ start: (enqueue) => enqueue({ name: facts.name }) }],
     concurrency: 1,
     fieldManager: kubelet,

@@ -80,11 +80,14 @@ type Rule = (pod: Pod, node: Node) => string | undefined;
 const rules: readonly Rule[] = [
   (_pod, node) => (isConditionTrue(node.status?.conditions, "Ready") ? undefined : "node(s) were not ready"),
   (pod, node) =>
-    node.spec.unschedulable && !tolerates(pod, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })
+    node.spec.unschedulable &&
+    !tolerates(pod.spec.tolerations, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })
       ? "node(s) were unschedulable"
       : undefined,
   (pod, node) => {
-    const taint = (node.spec.taints ?? []).find((one) => one.effect !== "PreferNoSchedule" && !tolerates(pod, one));
+    const taint = (node.spec.taints ?? []).find(
+      (one) => one.effect !== "PreferNoSchedule" && !tolerates(pod.spec.tolerations, one),
+    );
     return taint && `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`;
   },
   (pod, node) =>
@@ -108,14 +111,14 @@ interface Taint {
   readonly effect: string;
 }
 
-const tolerates = (pod: Pod, taint: Taint): boolean =>
-  (pod.spec.tolerations ?? []).some(
-    ({ key, operator = "Equal", value, effect }) =>
-      (!effect || effect === taint.effect) &&
-      (!key
-        ? operator === "Exists"
-        : key === taint.key && (operator === "Exists" || (value ?? "") === (taint.value ?? ""))),
-  );
+export const tolerates = (tolerations: readonly Toleration[] | undefined, taint: Taint): boolean =>
+  (tolerations ?? []).some(({ key, operator = "Equal", value, effect }) => {
+    if (effect && effect !== taint.effect) return false;
+    if (!key) return operator === "Exists";
+    return key === taint.key && (operator === "Exists" || (value ?? "") === (taint.value ?? ""));
+  });
+
+type Toleration = NonNullable<Pod["spec"]["tolerations"]>[number];
 
 async function bind(client: Client, pod: Pod, node: Node, { events, signal }: ReconcileContext): Promise<void> {
   const { namespace, name, uid } = pod.metadata;

@@ -37,7 +37,7 @@ export class ContainerSlot {
   #run: ContainerRun | undefined;
   #ended: Exited | undefined;
   #crashes = 0;
-  #wait: { readonly untilMs: number; readonly delayMs: number; readonly cancel: CancelTimer } | undefined;
+  #wait: { readonly delayMs: number; readonly cancel: CancelTimer; isOver: boolean } | undefined;
 
   constructor(options: SlotOptions) {
     this.role = options.role;
@@ -82,16 +82,8 @@ export class ContainerSlot {
       this.#begin(pod);
       return;
     }
-    const nowMs = this.#options.env.monotonicMs();
-    if (this.#wait === undefined) {
-      const delayMs = this.#backoffMs();
-      if (delayMs > 0) {
-        const cancel = this.#options.env.setTimer(delayMs, this.#options.onChange);
-        this.#wait = { untilMs: nowMs + delayMs, delayMs, cancel };
-      }
-    }
-    if (this.#wait !== undefined && nowMs < this.#wait.untilMs) return;
-    this.#wait?.cancel();
+    if (this.#wait === undefined) this.#beginWait();
+    if (this.#wait?.isOver === false) return;
     this.#wait = undefined;
     this.#crashes++;
     this.restarts++;
@@ -144,6 +136,17 @@ export class ContainerSlot {
     const ranMs = startedAt === undefined ? 0 : finishedAt.getTime() - startedAt.getTime();
     // One that ran this long is not in a loop.
     if (ranMs > 2 * this.#options.backoff.maxMs) this.#crashes = 0;
+  }
+
+  #beginWait(): void {
+    const delayMs = this.#backoffMs();
+    if (delayMs === 0) return;
+    const cancel = this.#options.env.setTimer(delayMs, () => {
+      wait.isOver = true;
+      this.#options.onChange();
+    });
+    const wait = { delayMs, cancel, isOver: false };
+    this.#wait = wait;
   }
 
   /** The first restart comes at once, as a kubelet does it. */
