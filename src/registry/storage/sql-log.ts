@@ -33,10 +33,12 @@ class SqlLog implements RegistryLog {
 
   async load(): Promise<Loaded> {
     return this.#database.transaction(async (transaction) => {
-      const sequence = await lockHead(transaction, this.#database.kind);
+      const { sequence } = await lockHead(transaction, this.#database.kind);
       const beats = await transaction.query("SELECT id, last_seen_ms FROM registry_beats");
       const seen = new Map(beats.map((row) => [String(row["id"]), Number(row["last_seen_ms"])]));
-      const rows = await transaction.query("SELECT id, body FROM registry_services");
+      const rows = await transaction.query(
+        "SELECT c.id AS id, c.body AS body FROM registry_services s JOIN registry_changes c ON c.sequence = s.sequence",
+      );
       return {
         sequence,
         services: rows.map((row) => ({
@@ -53,8 +55,9 @@ class SqlLog implements RegistryLog {
     let made: readonly Change[] = [];
     try {
       await this.#database.transaction(async (transaction) => {
-        before = await lockHead(transaction, this.#database.kind);
-        const missed = before > asked.applied ? await readAfter(transaction, asked.applied, before) : [];
+        const head = await lockHead(transaction, this.#database.kind);
+        before = head.sequence;
+        const missed = before > asked.applied ? await readAfter(transaction, asked.applied, head) : [];
         made = numberChanges(
           asked.decide(missed, await readBeatAges(transaction, this.#database.kind, asked.confirm)),
           before,
@@ -70,13 +73,13 @@ class SqlLog implements RegistryLog {
   }
 
   async changesAfter(sequence: number, limit: number): ReturnType<RegistryLog["changesAfter"]> {
+    const [head] = await this.#database.query("SELECT pruned FROM registry_head WHERE id = 0");
+    const pruned = Number(head?.["pruned"]);
     const rows = await this.#database.query(
       "SELECT sequence, kind, id, at_ms, body FROM registry_changes WHERE sequence > ? ORDER BY sequence LIMIT ?",
-      [sequence, limit],
+      [Math.max(sequence, pruned), limit],
     );
-    const [oldest] = await this.#database.query("SELECT min(sequence) AS oldest FROM registry_changes");
-    const changes = rows.map(toChange);
-    return { changes, oldest: Number(oldest?.["oldest"] ?? sequence + 1) };
+    return { changes: rows.map(toChange), oldest: pruned + 1 };
   }
 
   async saveBeats(beats: readonly Beat[]): Promise<void> {
@@ -124,8 +127,16 @@ class SqlLog implements RegistryLog {
   }
 
   async prune(upTo: number): Promise<void> {
-    await this.#database.query("DELETE FROM registry_changes WHERE sequence <= ?", [upTo]);
-    await this.#database.query("DELETE FROM registry_beats WHERE id NOT IN (SELECT id FROM registry_services)");
+    await this.#database.transaction(async (transaction) => {
+      const { pruned } = await lockHead(transaction, this.#database.kind);
+      if (upTo <= pruned) return;
+      await transaction.query("UPDATE registry_head SET pruned = ? WHERE id = 0", [upTo]);
+      await transaction.query(
+        "DELETE FROM registry_changes WHERE sequence <= ? AND sequence NOT IN (SELECT sequence FROM registry_services)",
+        [upTo],
+      );
+      await transaction.query("DELETE FROM registry_beats WHERE id NOT IN (SELECT id FROM registry_services)");
+    });
   }
 
   async #write(transaction: Transaction, batch: string, changes: readonly Change[], before: number): Promise<void> {
@@ -146,9 +157,9 @@ class SqlLog implements RegistryLog {
     const kept = [...newest.values()].filter(({ instance }) => instance !== null);
     await transaction.insert({
       table: "registry_services",
-      columns: ["id", "body"],
-      rows: kept.map(({ id, instance }) => [id, JSON.stringify(instance)]),
-      onConflict: "ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+      columns: ["id", "sequence"],
+      rows: kept.map((change) => [change.id, change.sequence]),
+      onConflict: "ON CONFLICT (id) DO UPDATE SET sequence = excluded.sequence",
     });
     const isSilent = ({ instance }: Change): boolean => !instance?.pinged;
     const isGone = ({ instance }: Change): boolean => instance === null;
@@ -179,20 +190,26 @@ const sharedBeats = `INSERT INTO registry_beats (id, last_seen_ms)
   FROM ROWS FROM (json_array_elements_text(CAST(? AS JSON)), json_array_elements_text(CAST(? AS JSON))) AS beat (id, age)
   ON CONFLICT (id) DO UPDATE SET last_seen_ms = greatest(registry_beats.last_seen_ms, excluded.last_seen_ms)`;
 
-/** Whoever holds this row writes; everybody else waits, so that numbers and commits have one order. */
-async function lockHead(transaction: Transaction, kind: Database["kind"]): Promise<number> {
-  const lock = kind === "postgres" ? " FOR UPDATE" : "";
-  const [head] = await transaction.query(`SELECT sequence FROM registry_head WHERE id = 0${lock}`);
-  return Number(head?.["sequence"]);
+interface Head {
+  readonly sequence: number;
+  /** Up to here only what is still the last change of a service is kept. */
+  readonly pruned: number;
 }
 
-async function readAfter(transaction: Transaction, after: number, upTo: number): Promise<readonly Change[]> {
+/** Whoever holds this row writes; everybody else waits, so that numbers and commits have one order. */
+async function lockHead(transaction: Transaction, kind: Database["kind"]): Promise<Head> {
+  const lock = kind === "postgres" ? " FOR UPDATE" : "";
+  const [head] = await transaction.query(`SELECT sequence, pruned FROM registry_head WHERE id = 0${lock}`);
+  return { sequence: Number(head?.["sequence"]), pruned: Number(head?.["pruned"]) };
+}
+
+async function readAfter(transaction: Transaction, after: number, head: Head): Promise<readonly Change[]> {
+  // Others have pruned what we have not seen: only a fresh look at everything is truthful.
+  if (after < head.pruned) throw new LogBehindError(after);
   const rows = await transaction.query(
     "SELECT sequence, kind, id, at_ms, body FROM registry_changes WHERE sequence > ? AND sequence <= ? ORDER BY sequence",
-    [after, upTo],
+    [after, head.sequence],
   );
-  // Others have pruned what we have not seen: only a fresh look at everything is truthful.
-  if (rows.length < upTo - after) throw new LogBehindError(after);
   return rows.map(toChange);
 }
 
