@@ -114,14 +114,13 @@ function lookAgain(
 ): number | undefined {
   const { lookAgainMs: enforcement } = decision.enforcement;
   if (phase === "available") return enforcement;
-  // The wait grows with the time in the phase, so that the pauses between tries double up to the limit.
   if (phase === "degraded") {
+    // A spec that cannot be rendered becomes no better by waiting.
+    if (decision.anomalies[0]?.reason === "ApplyInvalid") return undefined;
+    // The wait grows with the time in the phase, so that the pauses between tries double up to the limit.
     const waitMs = Math.min(Math.max(sinceMs, retry.baseMs), retry.maxMs);
-    return Math.min(
-      waitMs,
-      enforcement ?? waitMs,
-      decision.anomalies.length > 0 ? Math.max(settledMs, retry.baseMs) : waitMs,
-    );
+    const settles = decision.anomalies.some(({ reason }) => reason === "CrashLoop" || reason === "OutOfMemory");
+    return Math.min(waitMs, enforcement ?? waitMs, settles ? settledMs : waitMs);
   }
   if (phase !== "progressing") return undefined;
   if (decision.ready && decision.missing.length === 0) return soonMs;

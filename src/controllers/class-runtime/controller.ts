@@ -30,6 +30,7 @@ import { eventsOf } from "./events.ts";
 import { followKinds } from "./followed-kinds.ts";
 import { controllerName } from "./labels.ts";
 import { classRuntimeMetrics } from "./metrics.ts";
+import { type AnalyzerOptions, classRuntimeAnalyzer } from "./nfr/analyzer.ts";
 import { classesOf, indexes, keyOf, observe, optionalDefinitions } from "./observe.ts";
 import { troubleSigns } from "./pod-trouble.ts";
 import { phaseConditions, reduce, withTime } from "./reduce.ts";
@@ -44,6 +45,8 @@ export interface ClassRuntimeOptions {
   readonly metrics?: MetricsRegistry;
   /** Beside the built-in ones. */
   readonly templates?: readonly Template[];
+  /** Absent: nothing is measured, and recommendations come from elsewhere if at all. */
+  readonly analyzer?: AnalyzerOptions;
 }
 
 /** Deploys classes of functions and says honestly how they are: the controllers of spec/class-runtime-manager.md. */
@@ -106,7 +109,12 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
       );
     },
   });
-  return [controller, ...followed.controllers];
+  const { analyzer } = options;
+  return [
+    controller,
+    ...followed.controllers,
+    ...(analyzer ? [classRuntimeAnalyzer(analyzer, settings, metrics)] : []),
+  ];
 }
 
 /** Only what decides about a child: its spec and labels, and of its status what readiness is made of. */
