@@ -56,7 +56,10 @@ export class ContainerSlot {
 
   /** What people see: a crashed container that waits for its restart is in CrashLoopBackOff. */
   shown(pod: Pod): SlotState {
-    if (this.#wait === undefined || this.#wait.delayMs === 0) return this.state;
+    const isBeginning = this.#run?.state.kind === "Starting" && this.#run.state.problem === undefined;
+    // The moment between two runs is of no interest: until the next one runs, the last one is what there is to see.
+    if (isBeginning && this.last !== undefined) return this.last;
+    if (this.#wait === undefined) return this.state;
     const { name, namespace, uid } = pod.metadata;
     const delay = formatDurationMs(this.#wait.delayMs);
     const message = `back-off ${delay} restarting failed container=${this.container.name} pod=${name}_${namespace}(${uid})`;
