@@ -187,6 +187,7 @@ async function watching(): Promise<LoadResult> {
   await agent.destroy();
   delays.sort((a, b) => a - b);
   return {
+    requests: watchers * updates,
     watchDelivered: seen.reduce((sum, count) => sum + count, 0),
     watchDisorder: disorder,
     watchP50Ms: delays[Math.floor(delays.length / 2)] ?? 0,
@@ -195,44 +196,60 @@ async function watching(): Promise<LoadResult> {
   };
 }
 
-const result: Record<string, number> = {};
-process.on("message", async (what: string) => {
-  if (what === "start") process.send?.({ firstMs: await firstCustomResource() });
-  if (what === "load") process.send?.(await load());
-});
+const name = (index: number): string => `w-${index}`;
 
-async function load(): Promise<LoadResult> {
-  const name = (index: number): string => `w-${index}`;
-  const created = await throughput(objectCount, (i) => must(201, "POST", path, widget(name(i), 1)));
-  result["createsPerSecond"] = created.rate;
-  result["createP99Ms"] = created.p99;
-  // Whatever the time allowed, the reads below find the same number of objects.
-  for (let i = created.done; i < objectCount; i += clients) {
-    await Promise.all(Array.from({ length: Math.min(clients, objectCount - i) }, (_, j) => send("POST", path, widget(name(i + j), 1))));
-  }
-  const gets = await throughput(Number.POSITIVE_INFINITY, (i) => must(200, "GET", `${path}/${name(i % objectCount)}`));
-  result["getsPerSecond"] = gets.rate;
-  const updated = await throughput(objectCount, async (i) => {
-    const read = JSON.parse(await must(200, "GET", `${path}/${name(i)}`)) as { spec: object };
-    await must(200, "PUT", `${path}/${name(i)}`, { ...read, spec: { ...read.spec, replicas: 2 } });
-  });
-  result["updatesPerSecond"] = updated.rate;
-  const patched = await throughput(objectCount, (i) =>
-    must(200, "PATCH", `${path}/${name(i)}/status`, { status: { phase: "Ready", observed: i } }, "application/merge-patch+json"),
-  );
-  result["statusPatchesPerSecond"] = patched.rate;
-  const applied = await throughput(objectCount, (i) =>
-    must(200, "PATCH", `${path}/${name(i)}?fieldManager=bench&force=true`, widget(name(i), 3), "application/apply-patch+yaml"),
-  );
-  result["appliesPerSecond"] = applied.rate;
-  result["listsPerSecond"] = await lists(path);
-  result["pagedListsPerSecond"] = await pagedLists();
-  Object.assign(result, await watching());
-  return result;
-}
+/** Each phase answers its measures, and how many requests it made. */
+const phases: Readonly<Record<string, () => Promise<LoadResult>>> = {
+  start: async () => ({ firstMs: await firstCustomResource() }),
+  creates: async () => {
+    const created = await throughput(objectCount, (i) => must(201, "POST", path, widget(name(i), 1)));
+    return { createsPerSecond: created.rate, createP99Ms: created.p99, requests: created.done };
+  },
+  /** Whatever the time allowed, the phases after this one find the same number of objects. */
+  fill: async () => {
+    for (let i = 0; i < objectCount; i += clients) {
+      await Promise.all(Array.from({ length: Math.min(clients, objectCount - i) }, (_, j) => send("POST", path, widget(name(i + j), 1))));
+    }
+    return {};
+  },
+  gets: async () => {
+    const gets = await throughput(Number.POSITIVE_INFINITY, (i) => must(200, "GET", `${path}/${name(i % objectCount)}`));
+    return { getsPerSecond: gets.rate, requests: gets.done };
+  },
+  updates: async () => {
+    const updated = await throughput(objectCount, async (i) => {
+      const read = JSON.parse(await must(200, "GET", `${path}/${name(i)}`)) as { spec: object };
+      await must(200, "PUT", `${path}/${name(i)}`, { ...read, spec: { ...read.spec, replicas: 2 } });
+    });
+    return { updatesPerSecond: updated.rate, requests: updated.done };
+  },
+  statusPatches: async () => {
+    const patched = await throughput(objectCount, (i) =>
+      must(200, "PATCH", `${path}/${name(i)}/status`, { status: { phase: "Ready", observed: i } }, "application/merge-patch+json"),
+    );
+    return { statusPatchesPerSecond: patched.rate, requests: patched.done };
+  },
+  applies: async () => {
+    const applied = await throughput(objectCount, (i) =>
+      must(200, "PATCH", `${path}/${name(i)}?fieldManager=bench&force=true`, widget(name(i), 3), "application/apply-patch+yaml"),
+    );
+    return { appliesPerSecond: applied.rate, requests: applied.done };
+  },
+  lists: async () => {
+    const { rate, done } = await lists(path);
+    return { listsPerSecond: rate, requests: done };
+  },
+  pages: async () => {
+    const { rate, done } = await pagedLists();
+    return { pagedListsPerSecond: rate, requests: done };
+  },
+  watches: watching,
+};
+
+process.on("message", async (phase: string) => process.send?.(await phases[phase]?.()));
 
 /** Whole lists, four at a time; the body is read to its end and not parsed. */
-async function lists(target: string): Promise<number> {
+async function lists(target: string): Promise<{ rate: number; done: number }> {
   let count = 0;
   const started = performance.now();
   const client = async (): Promise<void> => {
@@ -244,11 +261,11 @@ async function lists(target: string): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: 4 }, client));
-  return count / ((performance.now() - started) / 1000);
+  return { rate: count / ((performance.now() - started) / 1000), done: count };
 }
 
 /** Pages of 500, one list after the other, as a client walks them. */
-async function pagedLists(): Promise<number> {
+async function pagedLists(): Promise<{ rate: number; done: number }> {
   let count = 0;
   const started = performance.now();
   while (performance.now() - started < phaseMs) {
@@ -259,7 +276,7 @@ async function pagedLists(): Promise<number> {
     } while (token !== "");
     count++;
   }
-  return count / ((performance.now() - started) / 1000);
+  return { rate: count / ((performance.now() - started) / 1000), done: count };
 }
 
 process.send?.("ready");

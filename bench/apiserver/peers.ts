@@ -14,6 +14,8 @@ export interface RunningServer {
   readonly token: string;
   /** Of all its processes together. */
   residentBytes(): number;
+  /** Processor time that all its processes have used so far. */
+  processorSeconds(): number;
   stop(): Promise<void>;
 }
 
@@ -48,6 +50,7 @@ export async function embeddedPeer(): Promise<Peer> {
         url,
         token,
         residentBytes: () => residentBytes([child]),
+        processorSeconds: () => processorSeconds([child]),
         async stop() {
           await end(child);
           await rm(directory, { recursive: true, force: true });
@@ -109,6 +112,7 @@ async function startReal(folder: string): Promise<RunningServer> {
     url: `https://127.0.0.1:${port}`,
     token,
     residentBytes: () => residentBytes([etcd, api]),
+    processorSeconds: () => processorSeconds([etcd, api]),
     async stop() {
       await end(api);
       await end(etcd);
@@ -130,6 +134,15 @@ function residentBytes(children: readonly ChildProcess[]): number {
   return children.reduce((sum, { pid }) => {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     return sum + Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+  }, 0);
+}
+
+/** Ticks of a hundredth of a second, which is what Linux counts in for everybody. */
+function processorSeconds(children: readonly ChildProcess[]): number {
+  return children.reduce((sum, { pid }) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return sum + (Number(fields[11]) + Number(fields[12])) / 100;
   }, 0);
 }
 

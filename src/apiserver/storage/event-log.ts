@@ -21,6 +21,7 @@ export class EventLog {
   /** How many changes have been dropped from the front; positions count from the very first change. */
   #dropped = 0;
   readonly #waiting = new Set<() => void>();
+  readonly #subscribers = new Set<() => void>();
 
   get end(): number {
     return this.#dropped + this.#changes.length;
@@ -32,6 +33,8 @@ export class EventLog {
 
   /** Wakes every reader that has read all; called once for each commit. */
   announce(): void {
+    for (const wake of this.#subscribers) wake();
+    if (this.#waiting.size === 0) return;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const wake of waiting) wake();
@@ -52,6 +55,12 @@ export class EventLog {
   newestFirstUntil(revision: number): readonly Change[] {
     const start = this.positionAfter(revision) - this.#dropped;
     return this.#changes.slice(start).reverse();
+  }
+
+  /** Calls back at every announcement, until the returned function is called. */
+  subscribe(wake: () => void): () => void {
+    this.#subscribers.add(wake);
+    return () => this.#subscribers.delete(wake);
   }
 
   /** Calls back once at the next announcement; the returned function gives up. */

@@ -1,18 +1,17 @@
 import type { HttpResponse } from "../../http/message.ts";
-import { partialObjectMetadata } from "../encode/partial-metadata.ts";
-import { tableOf } from "../encode/table.ts";
+import { EventEncoder } from "../encode/watch-events.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
 import { expired, type StatusError } from "../protocol/status-error.ts";
-import { type Entry, encodeEntry } from "../storage/entry.ts";
-import type { Change } from "../storage/event-log.ts";
+import { encodeEntry } from "../storage/entry.ts";
+import type { Change, EventLog } from "../storage/event-log.ts";
+import { Alarm } from "./alarm.ts";
 import { parseWatchOptions, type WatchOptions } from "./list-options.ts";
 import { isSelected, parseSelection, type Selection } from "./selection.ts";
-
-type EventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
 
 /** Bookmarks tell a quiet client how far the world has moved on, about once a minute and right before the end. */
 const bookmarkEveryMs = 60_000;
 const minTimeoutSeconds = 1800;
+const batchBytes = 64 * 1024;
 
 /** A stream of changes in the order of commits. */
 export function watch(parts: ServerParts, request: ApiRequest): HttpResponse {
@@ -51,42 +50,72 @@ class WatchStream {
     const { resourceVersion, sendInitialEvents, allowBookmarks } = this.#options;
     const fromNow = resourceVersion === undefined || resourceVersion === 0;
     const withState = sendInitialEvents ?? fromNow;
-    if (
-      !withState &&
-      resourceVersion !== undefined &&
-      resourceVersion > 0 &&
-      resourceVersion < store.compactedRevision
-    ) {
+    if (!withState && !fromNow && resourceVersion < store.compactedRevision) {
       yield this.#encoder.error(tooOld(resourceVersion, store.compactedRevision));
       return;
     }
     // State and position are taken in the same turn, so that no change falls between them.
-    const start = withState || fromNow ? store.revision : (resourceVersion ?? 0);
-    let position = events.positionAfter(start);
+    const start = withState || fromNow ? store.revision : resourceVersion;
+    const position = events.positionAfter(start);
     if (withState) {
       const initial = store.collection(this.#request.endpoint.collection).range(this.#selection.prefix);
-      const revision = store.revision;
       for (const entry of initial) if (isSelected(this.#selection, entry)) yield this.#encoder.event("ADDED", entry);
-      if (allowBookmarks) yield this.#encoder.bookmark(revision, { "k8s.io/initial-events-end": "true" });
+      if (allowBookmarks) yield this.#encoder.bookmark(start, { "k8s.io/initial-events-end": "true" });
     }
-    let nextBookmarkMs = this.#parts.env.monotonicMs() + bookmarkEveryMs;
+    const alarm = new Alarm(this.#parts.env);
+    const unsubscribe = events.subscribe(alarm.ring);
+    this.#signal?.addEventListener("abort", alarm.ring);
+    try {
+      yield* this.#follow(events, position, start, alarm);
+    } finally {
+      unsubscribe();
+      alarm.cancel();
+      this.#signal?.removeEventListener("abort", alarm.ring);
+    }
+  }
+
+  async *#follow(events: EventLog, from: number, start: number, alarm: Alarm): AsyncGenerator<Uint8Array> {
+    const { env, store } = this.#parts;
+    const { allowBookmarks } = this.#options;
+    let position = from;
+    let nextBookmarkMs = allowBookmarks ? env.monotonicMs() + bookmarkEveryMs : Number.POSITIVE_INFINITY;
     while (!this.#signal?.aborted && this.#isServed()) {
-      const change = events.at(position);
-      if (change === "dropped") return;
-      if (change) {
-        position++;
-        const encoded = this.#encodeChange(change, start);
-        if (encoded) yield encoded;
+      if (position < events.end) {
+        const batch = this.#readBatch(events, position, start);
+        if (batch === "dropped") return;
+        position = batch.position;
+        if (batch.bytes) yield batch.bytes;
         continue;
       }
-      const now = this.#parts.env.monotonicMs();
+      const now = env.monotonicMs();
       if (allowBookmarks && now >= Math.min(nextBookmarkMs, this.#deadlineMs)) {
         nextBookmarkMs = now + bookmarkEveryMs;
         yield this.#encoder.bookmark(Math.max(store.revision, start));
+        continue;
       }
       if (now >= this.#deadlineMs) return;
-      await this.#changeOr((allowBookmarks ? Math.min(nextBookmarkMs, this.#deadlineMs) : this.#deadlineMs) - now);
+      await alarm.ringing(Math.min(nextBookmarkMs, this.#deadlineMs));
     }
+  }
+
+  /** What has happened since, in one piece: a reader that is behind catches up with few writes. */
+  #readBatch(events: EventLog, from: number, start: number): { position: number; bytes?: Uint8Array } | "dropped" {
+    let position = from;
+    let length = 0;
+    const pieces: Uint8Array[] = [];
+    while (length < batchBytes) {
+      const change = events.at(position);
+      if (change === "dropped") return "dropped";
+      if (!change) break;
+      position++;
+      const encoded = this.#encodeChange(change, start);
+      if (!encoded) continue;
+      pieces.push(encoded);
+      length += encoded.length;
+    }
+    const [only] = pieces;
+    if (only === undefined) return { position };
+    return { position, bytes: pieces.length === 1 ? only : Buffer.concat(pieces, length) };
   }
 
   /** A definition that changed or went ends its watches: their clients come back to the new form, or learn that it is gone. */
@@ -94,22 +123,6 @@ class WatchStream {
     const { endpoint } = this.#request;
     const { group, version, plural } = endpoint.resource;
     return !endpoint.isCustom || this.#parts.resources.find(group, version, plural) === endpoint;
-  }
-
-  /** Waits for the next commit to this resource, for the time to pass, or for the client to go. */
-  #changeOr(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        cancelTimer();
-        stopWaiting();
-        this.#signal?.removeEventListener("abort", done);
-        resolve();
-      };
-      const stopWaiting = this.#parts.store.events(this.#request.endpoint.collection).onAnnounce(done);
-      const cancelTimer = this.#parts.env.setTimer(delayMs, done);
-      this.#signal?.addEventListener("abort", done, { once: true });
-      if (this.#signal?.aborted) done();
-    });
   }
 
   /** An object that starts or stops matching the selector appears or disappears for this watcher. */
@@ -128,86 +141,3 @@ class WatchStream {
 
 const tooOld = (wanted: number, compacted: number): StatusError =>
   expired(`too old resource version: ${wanted} (${compacted})`);
-
-/** Events in the form that the client asked for. */
-class EventEncoder {
-  readonly #parts: ServerParts;
-  readonly #request: ApiRequest;
-  #isFirst = true;
-
-  constructor(parts: ServerParts, request: ApiRequest) {
-    this.#parts = parts;
-    this.#request = request;
-  }
-
-  /** All watchers that want the plain object share the bytes of a change. */
-  change(type: EventType, change: Change): Uint8Array {
-    const { form, endpoint } = this.#request;
-    if (form.kind !== "Object" || form.yaml || endpoint.view(change.entry) !== change.entry) {
-      return this.event(type, change.entry);
-    }
-    const known = encodedChanges.get(change);
-    if (known?.type === type) return known.bytes;
-    const bytes = plainEvent(type, change.entry);
-    encodedChanges.set(change, { type, bytes });
-    return bytes;
-  }
-
-  event(type: EventType, entry: Entry): Uint8Array {
-    const { form, endpoint } = this.#request;
-    const seen = endpoint.view(entry);
-    if (form.kind === "Object" && !form.yaml) return plainEvent(type, seen);
-    return encodeEvent(type, this.#form(seen));
-  }
-
-  bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Uint8Array {
-    const { resource, apiVersion } = this.#request.endpoint;
-    const metadata = {
-      resourceVersion: String(revision),
-      creationTimestamp: null,
-      ...(annotations && { annotations }),
-    };
-    const object = { kind: resource.kind, apiVersion, metadata };
-    const { form } = this.#request;
-    if (form.kind === "Object") return encodeEvent("BOOKMARK", object);
-    if (form.kind === "PartialObjectMetadata") {
-      return encodeEvent("BOOKMARK", {
-        kind: "PartialObjectMetadata",
-        apiVersion: `meta.k8s.io/${form.version}`,
-        metadata,
-      });
-    }
-    const table = {
-      kind: "Table",
-      apiVersion: `meta.k8s.io/${form.version}`,
-      metadata: { resourceVersion: String(revision) },
-    };
-    return encodeEvent("BOOKMARK", { ...table, columnDefinitions: null, rows: [] });
-  }
-
-  error(error: StatusError): Uint8Array {
-    return encodeEvent("ERROR", error.status);
-  }
-
-  #form(entry: Entry): unknown {
-    const { form, endpoint, info } = this.#request;
-    if (form.kind !== "Table") return partialObjectMetadata(form.kind === "Object" ? "v1" : form.version, entry.object);
-    const withoutColumns = !this.#isFirst;
-    this.#isFirst = false;
-    return tableOf(endpoint.resource, form.version, [entry.object], {
-      metadata: { resourceVersion: entry.object.metadata.resourceVersion ?? "" },
-      now: this.#parts.env.now(),
-      includeObject: info.query.get("includeObject"),
-      withoutColumns,
-    });
-  }
-}
-
-const encodedChanges = new WeakMap<Change, { readonly type: EventType; readonly bytes: Uint8Array }>();
-
-const plainEvent = (type: EventType, entry: Entry): Uint8Array =>
-  Buffer.concat([Buffer.from(`{"type":"${type}","object":`), entry.bytes, eventEnd]);
-const eventEnd = Buffer.from("}\n");
-
-const encodeEvent = (type: EventType, object: unknown): Uint8Array =>
-  Buffer.from(`${JSON.stringify({ type, object })}\n`);
