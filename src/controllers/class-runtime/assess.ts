@@ -34,7 +34,7 @@ export function assess(observation: Observation, decision: Decision, refusals: r
   const phase = trail.at(-1) ?? before;
   const since = phase === before ? beganAt : now;
   const sinceMs = now.getTime() - since.getTime();
-  const lookAgainMs = lookAgain(phase, sinceMs, observation, decision, settings);
+  const lookAgainMs = lookAgain(phase, trail.length > 0, sinceMs, observation, decision, settings);
   return {
     phase,
     trail,
@@ -107,13 +107,15 @@ function trailTo(before: ClassRuntimePhase, wanted: ClassRuntimePhase): readonly
 
 function lookAgain(
   phase: ClassRuntimePhase,
+  moved: boolean,
   sinceMs: number,
   { pods, now }: Observation,
   decision: Decision,
   { timeouts, retry }: Observation["settings"],
 ): number | undefined {
-  const { lookAgainMs: enforcement } = decision.enforcement;
-  if (phase === "available") return enforcement;
+  const { lookAgainMs: enforcement, verdict } = decision.enforcement;
+  // Enforcement was held back by the phase that has just ended.
+  if (phase === "available") return moved && verdict?.reason === "NotAvailable" ? soonMs : enforcement;
   if (phase === "degraded") {
     // A spec that cannot be rendered becomes no better by waiting.
     if (decision.anomalies[0]?.reason === "ApplyInvalid") return undefined;

@@ -67,9 +67,6 @@ export function planEnforcement(
   const inDimensions = recommended.filter((dimension) => isEnforced(classRuntime, dimension));
   if (inDimensions.length === 0)
     return say("SkipMode", "None of the recommended dimensions is in spec.enforcement.dimensions");
-  if (!mayEnforce(classRuntime, facts)) {
-    return say("NotAvailable", "Nothing is changed unless the class runtime is available");
-  }
   const plans = inDimensions.map((dimension) =>
     planDimension(dimension, recommendations[dimension] as number, classRuntime, facts, settings, now),
   );
@@ -162,6 +159,9 @@ function planDimension(
       },
       notes: [],
     };
+  }
+  if (!mayEnforce(classRuntime, facts)) {
+    return skip("NotAvailable", "Nothing is changed unless the class runtime is available");
   }
   const input: DecisionInput = {
     mode: "enforce",

@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Event } from "../../src/api/builtin/event.ts";
+import { KnativeService } from "../../src/api/builtin/knative.ts";
+import { HorizontalPodAutoscaler } from "../../src/api/builtin/scaling.ts";
+import { Deployment } from "../../src/api/builtin/workloads.ts";
+import { ClassRuntime } from "../../src/api/class-runtime.ts";
+import type { Client } from "../../src/client/client.ts";
+import { classFunction } from "../../src/controllers/class-runtime/example-class.ts";
+import { createPrometheus } from "../../src/controllers/class-runtime/nfr/prometheus.ts";
+import { type ClassRuntimeSettings, defaultSettings } from "../../src/controllers/class-runtime/settings.ts";
+import { systemEnv } from "../../src/env/system.ts";
+import { findCondition } from "../../src/kube/condition.ts";
+import { namespace, startClassWorld } from "./class-runtime-world.ts";
+import { eventually } from "./embedded.ts";
+
+const quick = (features: Partial<ClassRuntimeSettings["features"]>): Partial<ClassRuntimeSettings> => ({
+  features: { ...defaultSettings.features, nfrEnforcement: true, ...features },
+  enforcement: { ...defaultSettings.enforcement, stabilityMs: 1_000, cooldownMs: 1_000 },
+  retry: { baseMs: 1_000, maxMs: 2_000 },
+});
+
+const key = { namespace, name: "cart" };
+
+const deploy = (client: Client, spec: Partial<ClassRuntime["spec"]> = {}): Promise<ClassRuntime> =>
+  client.create(ClassRuntime, {
+    metadata: key,
+    spec: {
+      addons: [],
+      functions: [classFunction("shop.Cart.add", { min_scale: 2 })],
+      enforcement: { mode: "enforce", dimensions: ["replicas"] },
+      ...spec,
+    },
+  });
+
+const reaches = (client: Client, phase: string): Promise<ClassRuntime> =>
+  eventually(
+    () => client.get(ClassRuntime, key),
+    (found) => assert.equal(found.status?.phase, phase, JSON.stringify(found.status)),
+  );
+
+const recommend = (client: Client, replicas: number): Promise<ClassRuntime> =>
+  client.patch(
+    ClassRuntime,
+    key,
+    { type: "merge", value: { status: { nfr_recommendations: { replicas } } } },
+    { subresource: "status", fieldManager: "analyst" },
+  );
+
+const enforced = (client: Client, reason: string): Promise<ClassRuntime> =>
+  eventually(
+    () => client.get(ClassRuntime, key),
+    ({ status }) =>
+      assert.equal(findCondition(status?.conditions, "NfrEnforced")?.reason, reason, JSON.stringify(status)),
+  );
+
+test("replicas are enforced on a Deployment, and an edit by hand is a conflict", {
+  timeout: 90_000,
+}, async (context) => {
+  const { client, metrics } = await startClassWorld(context, { settings: quick({}) });
+  await deploy(client);
+  await reaches(client, "available");
+  const replicasOf = async (): Promise<number | undefined> => (await client.get(Deployment, key)).spec.replicas;
+  assert.equal(await replicasOf(), 2);
+
+  await recommend(client, 3);
+  const applied = await enforced(client, "Applied");
+  assert.equal(await replicasOf(), 3);
+  assert.deepEqual(
+    applied.status?.last_applied_recommendations?.map(({ component, dimension, target, basis, confidence }) => [
+      component,
+      dimension,
+      target,
+      basis,
+      confidence,
+    ]),
+    [["function", "replicas", 3, "enforcer", 1]],
+  );
+  assert.deepEqual(applied.status?.nfr_recommendations, { replicas: 3 });
+  assert.equal(findCondition(applied.status?.conditions, "NfrObserved")?.status, "True");
+  const { managedFields } = (await client.get(Deployment, key)).metadata;
+  assert.ok(managedFields?.some(({ manager }) => manager === "oprc-crm-enforcer"));
+  await reaches(client, "available");
+
+  await client.apply(Deployment, { metadata: key, spec: { replicas: 3 } }, { fieldManager: "by-hand", force: true });
+  await recommend(client, 4);
+  const conflict = await enforced(client, "EnforceConflict");
+  assert.equal(
+    findCondition((await reaches(client, "degraded")).status?.conditions, "Degraded")?.reason,
+    "EnforceConflict",
+  );
+  assert.deepEqual(conflict.status?.nfr_recommendations, { replicas: 4 });
+
+  await client.apply(Deployment, { metadata: key }, { fieldManager: "by-hand", force: true });
+  await enforced(client, "Applied");
+  await reaches(client, "available");
+  assert.equal(await replicasOf(), 4);
+  await eventually(
+    () => client.list(Event, { namespace }),
+    ({ items }) => {
+      const reasons = new Set(items.map(({ reason }) => reason));
+      for (const reason of ["NFRApplied", "NFRSkippedStability", "NFRApplyFailed"])
+        assert.ok(reasons.has(reason), reason);
+    },
+  );
+  const text = metrics.expose();
+  assert.match(text, /crm_nfr_enforcement_apply_total\{dimension="replicas"\} 2/);
+  assert.match(text, /crm_nfr_enforcement_fail_total\{reason="EnforceConflict"\} [1-9]/);
+  assert.match(text, /crm_nfr_enforcement_latency_seconds_count [1-9]/);
+});
+
+test("with an autoscaler its minimum is raised, within the bound", { timeout: 60_000 }, async (context) => {
+  const { client } = await startClassWorld(context, {
+    settings: {
+      ...quick({ hpa: true }),
+      enforcement: { ...defaultSettings.enforcement, stabilityMs: 500, cooldownMs: 500, maxReplicas: 5 },
+    },
+  });
+  await deploy(client);
+  await reaches(client, "available");
+  await recommend(client, 9);
+  await enforced(client, "Applied");
+  const { spec } = await client.get(HorizontalPodAutoscaler, key);
+  assert.deepEqual([spec.minReplicas, spec.maxReplicas], [5, 5]);
+  await eventually(
+    () => client.list(Event, { namespace }),
+    ({ items }) => assert.ok(items.some(({ reason }) => reason === "NFRClampedMax")),
+  );
+});
+
+test("Knative is used once it is there, is enforced through minScale, and leaves nothing behind", {
+  timeout: 90_000,
+}, async (context) => {
+  const { client, installKind } = await startClassWorld(context, { settings: quick({}) });
+  await deploy(client, { selected_template: "kn", functions: [classFunction("a"), classFunction("b")] });
+  const early = await reaches(client, "available");
+  assert.match(
+    early.status?.message ?? "",
+    /template "kn" cannot be used here because its API is not served; dev is used instead/,
+  );
+
+  await installKind(KnativeService);
+  const services = await eventually(
+    () => client.list(KnativeService, { namespace }),
+    ({ items }) => assert.deepEqual(items.map(({ metadata }) => metadata.name).sort(), ["cart-fn-0", "cart-fn-1"]),
+  );
+  for (const { metadata } of services.items) {
+    await client.patch(
+      KnativeService,
+      { namespace, name: metadata.name },
+      {
+        type: "merge",
+        value: {
+          status: {
+            observedGeneration: metadata.generation,
+            url: `http://${metadata.name}.example`,
+            conditions: [{ type: "Ready", status: "True" }],
+          },
+        },
+      },
+      { subresource: "status" },
+    );
+  }
+  const ready = await reaches(client, "available");
+  await eventually(
+    () => client.get(ClassRuntime, key),
+    ({ status }) =>
+      assert.deepEqual(
+        status?.functions?.map(({ template, observed_url }) => [template, observed_url]),
+        [
+          ["knative", "http://cart-fn-0.example"],
+          ["knative", "http://cart-fn-1.example"],
+        ],
+      ),
+  );
+  assert.equal((await client.list(Deployment, { namespace })).items.length, 0, ready.status?.message);
+
+  await recommend(client, 2);
+  await enforced(client, "Applied");
+  for (const { spec } of (await client.list(KnativeService, { namespace })).items) {
+    assert.equal(spec.template.metadata?.annotations?.["autoscaling.knative.dev/minScale"], "2");
+    assert.equal(spec.template.spec.containers[0]?.image, "example/echo:1");
+  }
+
+  await client.delete(ClassRuntime, key);
+  await eventually(
+    () => client.list(ClassRuntime, { namespace }),
+    ({ items }) => assert.equal(items.length, 0),
+  );
+  assert.equal((await client.list(KnativeService, { namespace })).items.length, 0);
+});
+
+test("recommendations come from Prometheus", { timeout: 60_000 }, async (context) => {
+  const http = async ({ target }: { readonly target: string }) => {
+    const query = new URL(target, "http://p").searchParams.get("query") ?? "";
+    const value = query.includes("cpu_usage") ? "1200" : query.includes("working_set") ? "1000000" : "10";
+    const body = Buffer.from(JSON.stringify({ status: "success", data: { result: [{ values: [[1, value]] }] } }));
+    return {
+      status: 200,
+      headers: {},
+      body: (async function* () {
+        yield body;
+      })(),
+    };
+  };
+  const prometheus = createPrometheus({ env: systemEnv, http });
+  const { client, metrics, writes } = await startClassWorld(context, {
+    settings: quick({}),
+    analyzer: { prometheus, intervalMs: 300 },
+  });
+  await deploy(client);
+  const observed = await enforced(client, "Applied");
+  assert.deepEqual(observed.status?.nfr_recommendations, { replicas: 3, cpu: 1560, memory: 1200000 });
+  assert.equal(observed.status?.nfr_recommendation_details?.["replicas"]?.confidence, 0.6);
+  assert.equal((await client.get(Deployment, key)).spec.replicas, 3);
+  assert.match(metrics.expose(), /crm_nfr_recommendation\{dimension="replicas"\} 3/);
+  await reaches(client, "available");
+  const before = writes.length;
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  assert.deepEqual(writes.slice(before), [], "a value that holds is not written again");
+});
