@@ -9,7 +9,7 @@ import { resourceProvider, toolInvoker } from "../model/service.ts";
 import type { RegistryCore } from "../registry-core.ts";
 import { isStrategyName, type ResolveQuestion, type Resolver, strategyNames } from "../resolve/resolver.ts";
 import { dataAnswer, errorAnswer, listAnswer } from "./answers.ts";
-import { dialectOf, type RegistryRequest } from "./request.ts";
+import { bodyJson, dialectOf, type RegistryRequest } from "./request.ts";
 
 export interface ReadParts {
   readonly core: RegistryCore;
@@ -166,6 +166,29 @@ const resolve: Read = ({ query }, dialect, { resolver }) => {
   return dataAnswer(json);
 };
 
+/** Many questions at once, for whoever has many: an array of them, answered by an array of targets and nulls. */
+const resolveAll: Read = ({ http }, dialect, { resolver }) => {
+  const questions = bodyJson(http)?.value;
+  if (!Array.isArray(questions) || !questions.every(isQuestion))
+    return errorAnswer(400, "the body must be a JSON array of objects with serviceName, serviceType or both");
+  const answers = questions.map((question) => {
+    const target = resolver.resolve(question);
+    return (target && encodeTarget(target, dialect)) ?? "null";
+  });
+  return dataAnswer(`[${answers.join(",")}]`);
+};
+
+function isQuestion(value: unknown): value is ResolveQuestion {
+  if (typeof value !== "object" || value === null) return false;
+  const { serviceName, serviceType, serviceSubType, languageName, strategy } = value as Record<string, unknown>;
+  const isText = (field: unknown): boolean => field === undefined || typeof field === "string";
+  return (
+    (serviceName !== undefined || serviceType !== undefined) &&
+    [serviceName, serviceType, serviceSubType, languageName].every(isText) &&
+    (strategy === undefined || (typeof strategy === "string" && isStrategyName(strategy)))
+  );
+}
+
 function searchOf(query: URLSearchParams): Search {
   const asked: Record<string, string> = {};
   for (const field of ["serviceName", "serviceType", "serviceSubType", "languageName"]) {
@@ -184,5 +207,5 @@ const routes: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   "/api/v1/capabilities/fleet/status": { GET: fleet },
   "/api/v1/management/info/version": { GET: versionInfo },
   "/api/v1/management/statistics": { GET: statistics },
-  "/api/v1/resolve": { GET: resolve },
+  "/api/v1/resolve": { GET: resolve, POST: resolveAll },
 };

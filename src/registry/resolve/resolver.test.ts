@@ -100,6 +100,22 @@ describe("resolution", () => {
     assert.equal(world.registry.resolve({ ...engine, languageName: "java" }), undefined);
   });
 
+  test("answers many questions at once", async () => {
+    const { world } = await threeTools();
+    const questions = [
+      { serviceName: "tool" },
+      { serviceName: "nobody" },
+      { serviceName: "tool", strategy: "round-robin" },
+    ];
+    const { data } = await world.call("POST", "/api/v1/resolve", questions);
+    assert.deepEqual(
+      (data as ({ port: number } | null)[]).map((target) => target?.port),
+      [1, undefined, 1],
+    );
+    for (const bad of ["{}", "[1]", '[{"strategy":"luck","serviceName":"x"}]', "[{}]"])
+      assert.equal((await world.call("POST", "/api/v1/resolve", bad)).status, 400);
+  });
+
   test("is the same over HTTP and on every replica", async () => {
     const { world } = await threeTools();
     const other = await world.replica();

@@ -1,0 +1,314 @@
+// The registry beside the node:http floor and, where it has been built, r-nacos, all in the same run on the same machine:
+// lookups at 10k, 100k and 1M services, registrations on disk, heartbeats one by one and in bulk, and how long a change
+// takes to 1,000 subscribers. CPU time is the server's own; the load generator is another process's.
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { get, type LoadResult, load, post } from "./registry/load.ts";
+import { findRnacos, type Rnacos, startRnacos } from "./registry/rnacos.ts";
+import type { ServerSettings } from "./registry/server.ts";
+
+const connections = 32;
+const durationMs = 2_000;
+const rounds = 3;
+const discovery = "/api/v1/management/discovery";
+const maxLookupRatio = 1.5;
+
+export async function run(): Promise<void> {
+  const rows: Row[] = [];
+  const lookups = await measureLookups(rows);
+  const writes = await measureWrites(rows);
+  const feed = await measureFeed();
+  const peer = await measurePeer(rows);
+  const ratios = {
+    lookupCpuToFloor: Object.fromEntries(lookups.map(({ entries, ratio }) => [entries, ratio])),
+    bulkToSingleHeartbeats: round(writes.bulk / writes.single),
+    ...(peer && {
+      lookupToRnacos: round((lookups[0]?.perSecond ?? 0) / peer.lookups),
+      batchedLookupToRnacos: round((lookups[0]?.batchedPerSecond ?? 0) / peer.lookups),
+      durableRegistrationToRnacosInMemory: round(writes.registrations / peer.registrations),
+    }),
+  };
+  const goals = {
+    [`CPU of a lookup ≤ ${maxLookupRatio} of the floor`]: lookups.every(({ ratio }) => ratio <= maxLookupRatio),
+    "bulk heartbeats ≥ 10 × single ones": ratios.bulkToSingleHeartbeats >= 10,
+    ...(peer && { "batched lookups ≥ 1 × r-nacos": (ratios.batchedLookupToRnacos ?? 0) >= 1 }),
+  };
+  const result = {
+    node: process.version,
+    connections,
+    rounds,
+    peer: peer ? "rnacos 0.8.5, one worker" : "rnacos is not built here",
+    rows,
+    heapBytesPerInstance: lookups.map(({ entries, heapPerInstance }) => ({
+      entries,
+      bytes: Math.round(heapPerInstance),
+    })),
+    changeToSubscriber: feed,
+    ratios,
+    goals,
+  };
+  mkdirSync("bench/results", { recursive: true });
+  writeFileSync("bench/results/registry.json", `${JSON.stringify(result, null, 2)}\n`);
+  for (const { name, perSecond, cpuMicroseconds, p99Ms } of rows)
+    console.log(
+      `${name.padEnd(46)} ${String(Math.round(perSecond)).padStart(8)}/s  ${String(cpuMicroseconds).padStart(7)} µs CPU  p99 ${p99Ms} ms`,
+    );
+  console.log(`change → 1,000 subscribers: ${JSON.stringify(feed)}`);
+  console.log(`heap per instance: ${JSON.stringify(result.heapBytesPerInstance)}`);
+  console.log(`ratios: ${JSON.stringify(ratios)}\ngoals: ${JSON.stringify(goals)}`);
+}
+
+interface Row {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly cpuMicroseconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+interface Lookups {
+  readonly entries: number;
+  readonly perSecond: number;
+  readonly batchedPerSecond: number;
+  readonly ratio: number;
+  readonly heapPerInstance: number;
+}
+
+async function measureLookups(rows: Row[]): Promise<Lookups[]> {
+  const results: Lookups[] = [];
+  for (const entries of [10_000, 100_000, 1_000_000]) {
+    const server = await startServer({ kind: "registry", entries, isDurable: false });
+    const names = entries / 10;
+    const path = (turn: number): string =>
+      `/api/v1/capabilities?serviceName=service-${(turn * 7919) % names}&serviceType=tool-invoker`;
+    const { bytesPerAnswer } = await load({
+      url: server.url,
+      connections: 4,
+      durationMs: 300,
+      request: (turn) => get(path(turn)),
+    });
+    const floor = await startServer({
+      kind: "floor",
+      entries: 0,
+      isDurable: false,
+      answerBytes: Math.round(bytesPerAnswer),
+    });
+    const ours: Sample[] = [];
+    const theirs: Sample[] = [];
+    // In turns, so that whatever else the machine does falls on both.
+    for (let index = 0; index < rounds; index++) {
+      ours.push(await sample(server, (turn) => get(path(turn))));
+      theirs.push(await sample(floor, (turn) => get(path(turn))));
+    }
+    const batch = await sample(server, (turn) => {
+      const questions = Array.from({ length: 100 }, (_, index) => ({
+        serviceName: `service-${((turn * 100 + index) * 7919) % names}`,
+        serviceType: "tool-invoker",
+      }));
+      return post("/api/v1/resolve", JSON.stringify(questions));
+    });
+    const own = median(ours);
+    const least = median(theirs);
+    rows.push(rowOf(`lookup by name and type, ${entries} services`, own));
+    rows.push(rowOf("  node:http, an answer of the same size", least));
+    rows.push(rowOf(`  resolve, 100 questions a request, ${entries}`, perItem(batch, 100)));
+    results.push({
+      entries,
+      perSecond: own.result.perSecond,
+      batchedPerSecond: batch.result.perSecond * 100,
+      ratio: round(own.cpuMicroseconds / least.cpuMicroseconds),
+      heapPerInstance: server.heapPerInstance,
+    });
+    server.stop();
+    floor.stop();
+  }
+  return results;
+}
+
+async function measureWrites(rows: Row[]): Promise<{ registrations: number; single: number; bulk: number }> {
+  const server = await startServer({ kind: "registry", entries: 0, isDurable: true });
+  const ids: string[] = [];
+  const registration = (turn: number): string => {
+    const target = {
+      serviceName: `s${turn % 1000}`,
+      host: "10.0.0.1",
+      port: turn % 65_536,
+      serviceType: "tool-invoker",
+    };
+    return post(discovery, JSON.stringify({ id: idOf(turn), ...target }));
+  };
+  const registered = await sample(server, (turn) => {
+    ids.push(idOf(turn));
+    return registration(turn);
+  });
+  rows.push(rowOf("registration, on disk", registered));
+  const known = ids.slice(0, 10_000);
+  for (let start = 0; start < known.length; start += 1_000)
+    await load({
+      url: server.url,
+      connections: 1,
+      durationMs: 1,
+      request: () => post(`${discovery}/heartbeats`, JSON.stringify(known.slice(start, start + 1_000))),
+    });
+  const single = await sample(server, (turn) => post(`${discovery}/heartbeats`, known[turn % known.length] ?? ""));
+  const size = Math.min(1_000, known.length);
+  const bulk = await sample(server, (turn) => {
+    const start = (turn * size) % Math.max(1, known.length - size + 1);
+    return post(`${discovery}/heartbeats`, JSON.stringify(known.slice(start, start + size)));
+  });
+  rows.push(rowOf("heartbeat", single));
+  rows.push(rowOf(`  ${size} heartbeats a request, each`, perItem(bulk, size)));
+  server.stop();
+  return {
+    registrations: registered.result.perSecond,
+    single: single.result.perSecond,
+    bulk: bulk.result.perSecond * size,
+  };
+}
+
+const idOf = (turn: number): string => `00000000-0000-4000-9000-${String(turn).padStart(12, "0")}`;
+
+/** 100 changes a second for a while, to 1,000 readers in this process. */
+async function measureFeed(): Promise<{
+  subscribers: number;
+  deliveries: number;
+  p50Ms: number;
+  p99Ms: number;
+  lost: number;
+}> {
+  const subscribers = 1_000;
+  const changes = 200;
+  const server = await startServer({ kind: "registry", entries: 0, isDurable: true });
+  const sentAt = new Map<string, number>();
+  const delays: number[] = [];
+  const { hostname, port } = new URL(server.url);
+  const sockets = await Promise.all(
+    Array.from({ length: subscribers }, async () => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      await new Promise((resolve) => socket.once("connect", resolve));
+      socket.setEncoding("latin1");
+      socket.write(get("/api/v1/capabilities/notifications"));
+      await new Promise((resolve) => socket.once("data", resolve));
+      let rest = "";
+      socket.on("data", (chunk: string) => {
+        const now = performance.now();
+        rest += chunk;
+        for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
+          const id = /id:([0-9a-f-]{36})/.exec(rest.slice(0, end))?.[1];
+          rest = rest.slice(end + 2);
+          if (id !== undefined) delays.push(now - (sentAt.get(id) ?? now));
+        }
+      });
+      return socket;
+    }),
+  );
+  for (let change = 0; change < changes; change++) {
+    const id = idOf(1_000_000 + change);
+    sentAt.set(id, performance.now());
+    const body = JSON.stringify({ id, serviceName: "s", host: "h", port: change });
+    void fetch(server.url + discovery, { method: "POST", body });
+    await wait(10);
+  }
+  const until = performance.now() + 10_000;
+  while (delays.length < subscribers * changes && performance.now() < until) await wait(50);
+  for (const socket of sockets) socket.destroy();
+  server.stop();
+  delays.sort((a, b) => a - b);
+  return {
+    subscribers,
+    deliveries: delays.length,
+    p50Ms: round(delays[delays.length >> 1] ?? 0),
+    p99Ms: round(delays[Math.floor(delays.length * 0.99)] ?? 0),
+    lost: subscribers * changes - delays.length,
+  };
+}
+
+async function measurePeer(rows: Row[]): Promise<{ lookups: number; registrations: number } | undefined> {
+  const file = findRnacos();
+  if (file === undefined) return undefined;
+  const peer = await startRnacos(file);
+  try {
+    const instance = (turn: number): string =>
+      `serviceName=service-${Math.floor(turn / 10)}&ip=10.0.${(turn >> 8) & 255}.${turn & 255}&port=${9000 + (turn % 10)}&ephemeral=true`;
+    const registrations = await samplePeer(peer, (turn) =>
+      post(`/nacos/v1/ns/instance?${instance(turn % 10_000)}`, ""),
+    );
+    rows.push(rowOf("r-nacos: registration, in memory", registrations));
+    const lookups = await samplePeer(peer, (turn) =>
+      get(`/nacos/v1/ns/instance/list?serviceName=service-${(turn * 7919) % 1_000}`),
+    );
+    rows.push(rowOf("r-nacos: lookup by name, 10k services", lookups));
+    return { lookups: lookups.result.perSecond, registrations: registrations.result.perSecond };
+  } finally {
+    peer.stop();
+  }
+}
+
+async function samplePeer(peer: Rnacos, request: (turn: number) => string): Promise<Sample> {
+  const before = peer.cpuMicroseconds();
+  const result = await load({ url: peer.url, connections, durationMs, request });
+  return { result, cpuMicroseconds: (peer.cpuMicroseconds() - before) / result.operations };
+}
+
+interface Sample {
+  readonly result: LoadResult;
+  readonly cpuMicroseconds: number;
+}
+
+async function sample(server: Server, request: (turn: number) => string): Promise<Sample> {
+  const before = await server.cpuMicroseconds();
+  const result = await load({ url: server.url, connections, durationMs, request });
+  return { result, cpuMicroseconds: ((await server.cpuMicroseconds()) - before) / result.operations };
+}
+
+const median = (samples: readonly Sample[]): Sample => {
+  const sorted = samples.toSorted((a, b) => a.cpuMicroseconds - b.cpuMicroseconds);
+  const middle = sorted[sorted.length >> 1];
+  if (!middle) throw new Error("nothing was measured");
+  return middle;
+};
+
+const perItem = ({ result, cpuMicroseconds }: Sample, items: number): Sample => ({
+  result: { ...result, perSecond: result.perSecond * items },
+  cpuMicroseconds: cpuMicroseconds / items,
+});
+
+const rowOf = (name: string, { result, cpuMicroseconds }: Sample): Row => ({
+  name,
+  perSecond: Math.round(result.perSecond),
+  cpuMicroseconds: round(cpuMicroseconds),
+  p50Ms: round(result.p50Ms),
+  p99Ms: round(result.p99Ms),
+});
+
+const round = (value: number): number => Number(value.toPrecision(3));
+
+interface Server {
+  readonly url: string;
+  readonly heapPerInstance: number;
+  cpuMicroseconds(): Promise<number>;
+  stop(): void;
+}
+
+async function startServer(settings: ServerSettings): Promise<Server> {
+  const script = fileURLToPath(new URL("registry/server.ts", import.meta.url));
+  const args = ["--expose-gc", "--max-old-space-size=6000", script, JSON.stringify(settings)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { url, heapPerInstance = 0 } = JSON.parse(line) as { url: string; heapPerInstance?: number };
+    return {
+      url,
+      heapPerInstance,
+      async cpuMicroseconds() {
+        const response = await fetch(`${url}/bench/usage`);
+        return ((await response.json()) as { cpuMicroseconds: number }).cpuMicroseconds;
+      },
+      stop: () => void child.kill("SIGKILL"),
+    };
+  }
+  throw new Error("the benchmark's server did not start");
+}

@@ -1,0 +1,119 @@
+// One server for the registry benchmark, as a process of its own so that its CPU time is its own. `kind` is "registry" (on
+// the product's listener) or "floor" (node:http with an answer of the same size). Prints its URL, answers /bench/usage.
+import { mkdtempSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemEnv } from "../../src/env/system.ts";
+import type { HttpResponse } from "../../src/http/message.ts";
+import { jsonReply, textReply } from "../../src/http/reply.ts";
+import { listen } from "../../src/http/server.ts";
+import { openAccess } from "../../src/registry/access/access.ts";
+import { type Instance, registered } from "../../src/registry/model/instance.ts";
+import { createRegistry } from "../../src/registry/registry.ts";
+import { MemoryLog } from "../../src/registry/storage/memory-log.ts";
+import type { RegistryLog } from "../../src/registry/storage/registry-log.ts";
+import { openSqlLog } from "../../src/registry/storage/sql-log.ts";
+import { openSqlite } from "../../src/store/sqlite-database.ts";
+
+export interface ServerSettings {
+  readonly kind: "registry" | "floor";
+  /** Services that are there from the beginning, ten to a name. */
+  readonly entries: number;
+  /** Whether changes go to disk. */
+  readonly isDurable: boolean;
+  /** For the floor: how much to answer. */
+  readonly answerBytes?: number;
+}
+
+const settings = JSON.parse(process.argv[2] ?? "{}") as ServerSettings;
+
+const usage = (): object => {
+  const { user, system } = process.cpuUsage();
+  return { cpuMicroseconds: user + system, rss: process.memoryUsage().rss };
+};
+
+if (settings.kind === "floor") {
+  const body = Buffer.from(JSON.stringify({ data: "x".repeat(Math.max(0, (settings.answerBytes ?? 100) - 11)) }));
+  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const server = createServer((request, response) => {
+    if (request.url === "/bench/usage") {
+      response.end(JSON.stringify(usage()));
+      return;
+    }
+    if (request.method === "GET") {
+      response.writeHead(200, headers).end(body);
+      return;
+    }
+    request.on("data", () => undefined);
+    request.on("end", () => response.writeHead(200, headers).end(body));
+  });
+  server.listen(0, "127.0.0.1", () => {
+    console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+  });
+} else {
+  const storage = await storageFor(settings);
+  global.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  const registry = createRegistry({ env: systemEnv, storage, access: openAccess });
+  await registry.start();
+  global.gc?.();
+  const heapPerInstance = settings.entries ? (process.memoryUsage().heapUsed - before) / settings.entries : 0;
+  const handler = async (request: Parameters<typeof registry.handle>[0]): Promise<HttpResponse> =>
+    request.target === "/bench/usage"
+      ? jsonReply(200, usage())
+      : ((await registry.handle(request)) ?? textReply(404, ""));
+  const listener = await listen({ env: systemEnv, port: 0, handler });
+  console.log(JSON.stringify({ url: listener.url, heapPerInstance }));
+}
+
+/** What is there from the beginning is made as it is asked for: the benchmark is about serving it. */
+async function storageFor({ entries, isDurable }: ServerSettings): Promise<RegistryLog> {
+  const base = isDurable
+    ? await openSqlLog(systemEnv, await openSqlite(join(mkdtempSync(join(tmpdir(), "capstan-bench-")), "capstan.db")))
+    : new MemoryLog(() => systemEnv.now().getTime()).replica();
+  if (entries === 0) return base;
+  return {
+    ...base,
+    load: async () => ({ sequence: 0, services: services(entries) }),
+    commit: (asked) => base.commit(asked),
+  };
+}
+
+function services(count: number): { readonly instance: Instance; readonly lastSeenMs: number }[] {
+  const wallMs = systemEnv.now().getTime();
+  const pending = {
+    timestamp: new Date(wallMs).toISOString(),
+    health: "PENDING",
+    reason: "pending health check",
+  } as const;
+  const healthy = { timestamp: new Date(wallMs).toISOString(), health: "HEALTHY", reason: "healthy" } as const;
+  return Array.from({ length: count }, (_, index) => ({
+    lastSeenMs: wallMs,
+    instance: {
+      target: {
+        id: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
+        serviceName: `service-${Math.floor(index / 10)}`,
+        host: `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`,
+        port: 9000 + (index % 10),
+        serviceType: "tool-invoker",
+        serviceSubType: null,
+        languageName: null,
+        languageType: null,
+        languageSubType: null,
+      },
+      owner: "",
+      namespace: null,
+      registeredAtMs: wallMs,
+      order: index + 1,
+      report: "HEALTHY",
+      reason: "healthy",
+      pinged: false,
+      missing: false,
+      presence: registered,
+      states: [pending, healthy],
+      lastFailureAtMs: null,
+    },
+  }));
+}
