@@ -30,7 +30,13 @@ async function send(method: string, target: string, body?: unknown, contentType 
   return { status: response.statusCode, text: await response.body.text() };
 }
 
-async function must(status: number, method: string, target: string, body?: unknown, contentType?: string): Promise<string> {
+async function must(
+  status: number,
+  method: string,
+  target: string,
+  body?: unknown,
+  contentType?: string,
+): Promise<string> {
   const answer = await send(method, target, body, contentType);
   if (answer.status !== status) throw new Error(`${method} ${target}: ${answer.status} ${answer.text.slice(0, 300)}`);
   return answer.text;
@@ -63,11 +69,29 @@ const definition = {
                   note: { type: "string" },
                   endpoints: {
                     type: "array",
-                    items: { type: "object", required: ["host"], properties: { host: { type: "string" }, port: { type: "integer" }, weight: { type: "integer", default: 1 } } },
+                    items: {
+                      type: "object",
+                      required: ["host"],
+                      properties: {
+                        host: { type: "string" },
+                        port: { type: "integer" },
+                        weight: { type: "integer", default: 1 },
+                      },
+                    },
                   },
                 },
               },
-              status: { type: "object", properties: { phase: { type: "string" }, observed: { type: "integer" }, conditions: { type: "array", items: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } } },
+              status: {
+                type: "object",
+                properties: {
+                  phase: { type: "string" },
+                  observed: { type: "integer" },
+                  conditions: {
+                    type: "array",
+                    items: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+                  },
+                },
+              },
             },
           },
         },
@@ -90,7 +114,10 @@ const widget = (name: string, replicas: number) => ({
 });
 
 /** 64 clients, each one request after the other, until the time or the work is over. Answers requests per second. */
-async function throughput(limit: number, work: (index: number) => Promise<unknown>): Promise<{ rate: number; p99: number; done: number }> {
+async function throughput(
+  limit: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<{ rate: number; p99: number; done: number }> {
   let next = 0;
   const times: number[] = [];
   const started = performance.now();
@@ -114,7 +141,11 @@ async function throughput(limit: number, work: (index: number) => Promise<unknow
 async function firstCustomResource(): Promise<number> {
   const started = performance.now();
   await until(async () => (await send("GET", "/readyz")).status === 200);
-  await until(async () => [201, 409].includes((await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).status));
+  await until(async () =>
+    [201, 409].includes(
+      (await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).status,
+    ),
+  );
   await until(async () => (await send("POST", path, widget("first", 1))).status === 201);
   return performance.now() - started;
 }
@@ -208,12 +239,18 @@ const phases: Readonly<Record<string, () => Promise<LoadResult>>> = {
   /** Whatever the time allowed, the phases after this one find the same number of objects. */
   fill: async () => {
     for (let i = 0; i < objectCount; i += clients) {
-      await Promise.all(Array.from({ length: Math.min(clients, objectCount - i) }, (_, j) => send("POST", path, widget(name(i + j), 1))));
+      await Promise.all(
+        Array.from({ length: Math.min(clients, objectCount - i) }, (_, j) =>
+          send("POST", path, widget(name(i + j), 1)),
+        ),
+      );
     }
     return {};
   },
   gets: async () => {
-    const gets = await throughput(Number.POSITIVE_INFINITY, (i) => must(200, "GET", `${path}/${name(i % objectCount)}`));
+    const gets = await throughput(Number.POSITIVE_INFINITY, (i) =>
+      must(200, "GET", `${path}/${name(i % objectCount)}`),
+    );
     return { getsPerSecond: gets.rate, requests: gets.done };
   },
   updates: async () => {
@@ -225,13 +262,25 @@ const phases: Readonly<Record<string, () => Promise<LoadResult>>> = {
   },
   statusPatches: async () => {
     const patched = await throughput(objectCount, (i) =>
-      must(200, "PATCH", `${path}/${name(i)}/status`, { status: { phase: "Ready", observed: i } }, "application/merge-patch+json"),
+      must(
+        200,
+        "PATCH",
+        `${path}/${name(i)}/status`,
+        { status: { phase: "Ready", observed: i } },
+        "application/merge-patch+json",
+      ),
     );
     return { statusPatchesPerSecond: patched.rate, requests: patched.done };
   },
   applies: async () => {
     const applied = await throughput(objectCount, (i) =>
-      must(200, "PATCH", `${path}/${name(i)}?fieldManager=bench&force=true`, widget(name(i), 3), "application/apply-patch+yaml"),
+      must(
+        200,
+        "PATCH",
+        `${path}/${name(i)}?fieldManager=bench&force=true`,
+        widget(name(i), 3),
+        "application/apply-patch+yaml",
+      ),
     );
     return { appliesPerSecond: applied.rate, requests: applied.done };
   },

@@ -5,8 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 export interface RunningServer {
@@ -63,14 +63,18 @@ export async function embeddedPeer(): Promise<Peer> {
 /** kube-apiserver and etcd, when somebody has built them here; `CAPSTAN_REAL_BIN` names the folder. */
 export function realPeer(): Peer | undefined {
   const folder = process.env["CAPSTAN_REAL_BIN"] ?? newestBuild();
-  if (folder === undefined || !existsSync(join(folder, "kube-apiserver")) || !existsSync(join(folder, "etcd"))) return undefined;
+  if (folder === undefined || !existsSync(join(folder, "kube-apiserver")) || !existsSync(join(folder, "etcd")))
+    return undefined;
   return { name: "real", start: () => startReal(folder) };
 }
 
 function newestBuild(): string | undefined {
   const cache = join(homedir(), ".cache", "real-cluster");
   if (!existsSync(cache)) return undefined;
-  const newest = readdirSync(cache).filter((name) => name.startsWith("bin-")).sort().at(-1);
+  const newest = readdirSync(cache)
+    .filter((name) => name.startsWith("bin-"))
+    .sort()
+    .at(-1);
   return newest && join(cache, newest);
 }
 

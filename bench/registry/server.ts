@@ -34,6 +34,7 @@ const usage = (): object => {
   return { cpuMicroseconds: user + system, rss: process.memoryUsage().rss };
 };
 
+process.once("SIGINT", () => process.exit(0));
 if (settings.kind === "floor") {
   const body = Buffer.from(JSON.stringify({ data: "x".repeat(Math.max(0, (settings.answerBytes ?? 100) - 11)) }));
   const headers = { "content-type": "application/json", "content-length": String(body.length) };
