@@ -20,7 +20,7 @@ const withoutCacheRetryMs = 60_000;
 
 /** Brings what is known of Paper and its images into the status of a server. */
 export function paperController({ env, catalogue, metrics }: PaperControllerOptions): Controller {
-  const attempts = new Attempts();
+  const attempts = new Attempts<PaperFacts>();
   return defineController({
     name: "paper-versions",
     reconciles: PaperMCServer,
@@ -46,20 +46,20 @@ export function paperController({ env, catalogue, metrics }: PaperControllerOpti
   ): Promise<{ readonly facts: PaperFacts; readonly retryMs?: number }> {
     if (due.kind === "At") return { facts: { kind: "NotAsked" } };
     const question = `${server.spec.version ?? ""} ${server.spec.build ?? ""} ${server.spec.updateDelay ?? ""}`;
-    const waitMs = attempts.waitMs(server, question, env.monotonicMs());
-    if (waitMs > 0) return { facts: { kind: "NotAsked" }, retryMs: waitMs };
+    const waiting = attempts.waiting(server, question, env.monotonicMs());
+    if (waiting) return { facts: waiting.failure, retryMs: waiting.waitMs };
     try {
       const wanted = [server.spec.version, server.status?.currentVersion].flatMap((version) => version ?? []);
       const found = await metrics.asked("papermc", () => catalogue.look(wanted, signal));
       attempts.succeeded(server);
-      if (!isPinIn(server, found.versions)) attempts.failed(server, question, env.monotonicMs() + withCacheRetryMs);
       return { facts: { kind: "Fetched", catalogue: found } };
     } catch (error) {
       if (!(error instanceof OutsideError)) throw error;
       const hasCache = (server.status?.availableVersions?.length ?? 0) > 0;
       const retryMs = Math.max(error.retryAfterMs ?? 0, hasCache ? withCacheRetryMs : withoutCacheRetryMs);
-      attempts.failed(server, question, env.monotonicMs() + retryMs);
-      return { facts: { kind: "Failed", message: error.message }, retryMs };
+      const facts: PaperFacts = { kind: "Failed", message: error.message };
+      attempts.failed(server, question, facts, env.monotonicMs() + retryMs);
+      return { facts, retryMs };
     }
   }
 }
@@ -71,7 +71,3 @@ function isPinKnown({ spec, status }: PaperMCServer): boolean {
   if (spec.updateStrategy === "pin" || spec.build === undefined) return ofVersion.length > 0;
   return ofVersion.some(({ build }) => build === spec.build);
 }
-
-const isPinIn = ({ spec }: PaperMCServer, versions: readonly { readonly version: string }[]): boolean =>
-  (spec.updateStrategy !== "pin" && spec.updateStrategy !== "build-pin") ||
-  versions.some(({ version }) => version === spec.version);

@@ -36,7 +36,7 @@ const withoutCacheRetryMs = 5 * 60_000;
 
 /** Brings what repositories know into the status of a Plugin, and takes leave of one that is deleted. */
 export function pluginController({ env, outside, baseUrls, metrics }: PluginControllerOptions): Controller {
-  const attempts = new Attempts();
+  const attempts = new Attempts<PluginFacts>();
   const etags = new Map<string, string>();
 
   return defineController({
@@ -72,8 +72,8 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
   ): Promise<{ readonly facts: PluginFacts; readonly retryMs?: number }> {
     if (due.kind === "At") return { facts: { kind: "NotAsked" } };
     const question = `${sourceText(plugin)} ${plugin.metadata.generation ?? 0}`;
-    const waitMs = attempts.waitMs(plugin, question, env.monotonicMs());
-    if (waitMs > 0) return { facts: { kind: "NotAsked" }, retryMs: waitMs };
+    const waiting = attempts.waiting(plugin, question, env.monotonicMs());
+    if (waiting) return { facts: waiting.failure, retryMs: waiting.waitMs };
     const facts = await fetchFacts(plugin, signal);
     if (facts.kind !== "Failed") {
       attempts.succeeded(plugin);
@@ -81,7 +81,7 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
     }
     const hasCache = (plugin.status?.availableVersions?.length ?? 0) > 0;
     const retryMs = Math.max(facts.retryAfterMs ?? 0, hasCache ? withCacheRetryMs : withoutCacheRetryMs);
-    attempts.failed(plugin, question, env.monotonicMs() + retryMs);
+    attempts.failed(plugin, question, facts, env.monotonicMs() + retryMs);
     return { facts, retryMs };
   }
 

@@ -52,12 +52,13 @@ const anyFleet: fc.Arbitrary<Small> = fc.infiniteStream(fc.nat(99)).map((chance)
     const current = roll() < 75 ? pick(paper) : undefined;
     const has = plugins.filter(() => roll() < 30).map(({ metadata }) => installed(metadata.name, pick(pluginVersions)));
     const strategy = roll();
+    const listed = [...new Set(some(paper, 90).concat("1.20"))];
     return server(name, {
-      paper: some(paper, 90).concat("1.20"),
+      paper: listed,
       ...(current !== undefined && { current }),
       plugins: has,
       spec: {
-        ...(strategy < 12 && { updateStrategy: "pin" as const, version: pick(paper) }),
+        ...(strategy < 12 && { updateStrategy: "pin" as const, version: pick(listed) }),
         ...(strategy > 87 && { updateStrategy: "latest" as const }),
       },
     });

@@ -99,25 +99,26 @@ function candidatesOf(server: PaperMCServer, current: ServerCandidate | undefine
   return distinct;
 }
 
-/** A pin counts even when nobody could be asked whether it exists. */
-function pinOf({ spec }: PaperMCServer, known: readonly ServerCandidate[]): readonly ServerCandidate[] {
+/** A pin counts even when nobody could be asked whether it exists, but not before anybody was. */
+function pinOf({ spec, status }: PaperMCServer, known: readonly ServerCandidate[]): readonly ServerCandidate[] {
+  if (status?.availableVersions === undefined && status?.repositoryStatus === undefined) return [];
   if (spec.updateStrategy === "build-pin" && spec.version !== undefined && spec.build !== undefined)
     return [{ version: parseMinecraftVersion(spec.version), build: spec.build }];
   if (spec.updateStrategy !== "pin" || spec.version === undefined || known.length > 0) return [];
   return [{ version: parseMinecraftVersion(spec.version), ...(spec.build !== undefined && { build: spec.build }) }];
 }
 
-/** Somebody was asked, and said that there is no such image. */
+/** Somebody was asked, and knows no such image; what runs already needs nobody to know it. */
 export function isPinImageMissing(server: PaperMCServer): boolean {
-  const { spec, status } = server;
-  if (followsNewest(server) || spec.version === undefined) return false;
-  const entries = (status?.availableVersions ?? []).filter((entry) =>
-    isPinned(server, {
-      version: parseMinecraftVersion(entry.version),
-      ...(entry.build !== undefined && { build: entry.build }),
-    }),
+  const known = server.status?.availableVersions ?? [];
+  if (followsNewest(server) || known.length === 0) return false;
+  const current = currentOf(server);
+  if (current && isPinned(server, current)) return false;
+  return !known.some(
+    ({ version, build, imageAvailable }) =>
+      imageAvailable !== false &&
+      isPinned(server, { version: parseMinecraftVersion(version), ...(build !== undefined && { build }) }),
   );
-  return entries.length > 0 && entries.every(({ imageAvailable }) => imageAvailable === false);
 }
 
 function isPinned({ spec }: PaperMCServer, { version, build }: ServerCandidate): boolean {

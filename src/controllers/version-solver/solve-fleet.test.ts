@@ -224,9 +224,34 @@ const strategies: readonly {
   {
     name: "build-pin holds exactly one build",
     server: server("s", {
-      paper: [{ version: "1.21.4", build: 9 }],
+      paper: [
+        { version: "1.21.4", build: 9 },
+        { version: "1.21.4", build: 7 },
+      ],
       spec: { updateStrategy: "build-pin", version: "1.21.4", build: 7 },
     }),
+    expected: "1.21.4-7",
+  },
+  {
+    name: "a pin that nobody knows is refused with the way out",
+    server: server("s", { paper, spec: { updateStrategy: "pin", version: "9.9.9" } }),
+    expected: "-",
+    reason: "Image docker.io/lexfrei/papermc:9.9.9 does not exist; choose another spec.version or spec.build",
+  },
+  {
+    name: "a build-pin without an image keeps what runs",
+    server: server("s", {
+      current: "1.21.1",
+      build: 3,
+      paper,
+      spec: { updateStrategy: "build-pin", version: "1.21.4", build: 99 },
+    }),
+    expected: "1.21.1-3",
+    reason: "Image docker.io/lexfrei/papermc:1.21.4-99 does not exist",
+  },
+  {
+    name: "a pin counts even when nobody could be asked",
+    server: server("s", { paper: [], spec: { updateStrategy: "build-pin", version: "1.21.4", build: 7 } }),
     expected: "1.21.4-7",
   },
   {

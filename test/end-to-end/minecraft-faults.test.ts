@@ -1,0 +1,328 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { test } from "node:test";
+import { CustomResourceDefinition } from "../../src/api/builtin/custom-resource-definition.ts";
+import { Event } from "../../src/api/builtin/event.ts";
+import { PersistentVolumeClaim, VolumeSnapshot } from "../../src/api/builtin/volume.ts";
+import { PaperMCServer } from "../../src/api/papermc-server.ts";
+import { Plugin } from "../../src/api/plugin.ts";
+import { annotations, labels } from "../../src/api/well-known.ts";
+import { systemEnv } from "../../src/env/system.ts";
+import { findCondition } from "../../src/kube/condition.ts";
+import { customResourceDefinition } from "../../src/kube/crd.ts";
+import { eventually } from "./embedded.ts";
+import { startRcon } from "./minecraft-rcon.ts";
+import { handled, recordHangar, recordPaper } from "./minecraft-recordings.ts";
+import { namespace, newPlugin, newServer, rconSecret, startMinecraft } from "./minecraft-world.ts";
+
+const versionsPath = "/hangar/api/v1/projects/Owner/essentialsx/versions";
+const offRcon = { rcon: { enabled: false, passwordSecret: { name: "", key: "" }, port: 25575 } };
+
+const faults: readonly { readonly name: string; readonly answer: unknown; readonly message: RegExp }[] = [
+  { name: "the repository is down", answer: reply(500, "boom"), message: /answered 500/ },
+  {
+    name: "the repository asks for patience",
+    answer: reply(429, "slow down", { "retry-after": "3600" }),
+    message: /answered 429/,
+  },
+  {
+    name: "the answer is cut off",
+    answer: (_: URLSearchParams, response: ServerResponse) => {
+      response.writeHead(200, { "content-length": "5000" });
+      response.write('{"pagination": {');
+      setImmediate(() => response.destroy());
+      return handled;
+    },
+    message: /broke off/,
+  },
+  { name: "the answer is no JSON", answer: reply(200, "<html>maintenance</html>"), message: /not JSON/ },
+  { name: "the answer has another shape", answer: { result: "everything", pagination: 7 }, message: /another shape/ },
+  { name: "the project is gone", answer: reply(404, ""), message: /There is no project essentialsx/ },
+];
+
+for (const { name, answer, message } of faults) {
+  test(`${name}: what was known before is used, and nothing is lost`, async (context) => {
+    const world = await startMinecraft(context);
+    recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+    recordHangar(world.recordings, "essentialsx", { "2.21.0": { minecraft: ["1.21.1"] } });
+    await newServer(world.client, "survival", 25575, offRcon);
+    await newPlugin(world.client, "essentialsx");
+    const before = await eventually(
+      () => world.plugin("essentialsx"),
+      ({ status }) => assert.equal(status?.resolvedVersion, "2.21.0"),
+    );
+    world.recordings.answers.set(versionsPath, answer);
+    await world.client.patch(
+      Plugin,
+      { namespace, name: "essentialsx" },
+      { type: "merge", value: { spec: { updateDelay: "1h" } } },
+    );
+    const after = await eventually(
+      () => world.plugin("essentialsx"),
+      ({ status }) => {
+        assert.equal(status?.repositoryStatus, "orphaned");
+        assert.match(findCondition(status.conditions, "RepositoryAvailable")?.message ?? "", message);
+      },
+    );
+    assert.deepEqual(after.status?.availableVersions, before.status?.availableVersions);
+    assert.equal(after.status?.resolvedVersion, "2.21.0");
+    const { items } = await eventually(
+      () => world.client.list(Event, { namespace }),
+      (list) => assert.ok(list.items.some(({ reason }) => reason === "RepositoryUnavailable")),
+    );
+    assert.ok(items.length > 0);
+  });
+}
+
+test("poisoned entries are left out, the rest counts", async (context) => {
+  const world = await startMinecraft(context);
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  world.recordings.answers.set("/hangar/api/v1/projects/essentialsx", {
+    namespace: { owner: "Owner", slug: "essentialsx" },
+  });
+  world.recordings.answers.set(versionsPath, {
+    pagination: { count: 4 },
+    result: [
+      null,
+      { name: 5 },
+      { name: "x".repeat(5_000), platformDependencies: { PAPER: ["1.21.1"] } },
+      {
+        name: "1.0",
+        platformDependencies: { PAPER: ["1.21.1", 7, null] },
+        createdAt: "yesterday",
+        downloads: { PAPER: 1 },
+      },
+    ],
+  });
+  await newServer(world.client, "survival", 25575, offRcon);
+  await newPlugin(world.client, "essentialsx");
+  const { status } = await eventually(
+    () => world.plugin("essentialsx"),
+    (plugin) => assert.equal(plugin.status?.resolvedVersion, "1.0"),
+  );
+  assert.deepEqual(
+    status?.availableVersions?.map(({ version, minecraftVersions }) => [version, minecraftVersions]),
+    [["1.0", ["1.21.1"]]],
+  );
+});
+
+test("pages are followed to their end", async (context) => {
+  const world = await startMinecraft(context);
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  recordHangar(
+    world.recordings,
+    "essentialsx",
+    Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`1.${index}.0`, { minecraft: [index === 3 ? "1.21.1" : "1.8"] }]),
+    ),
+  );
+  await newServer(world.client, "survival", 25575, offRcon);
+  await newPlugin(world.client, "essentialsx");
+  const { status } = await eventually(
+    () => world.plugin("essentialsx"),
+    (plugin) => assert.equal(plugin.status?.resolvedVersion, "1.3.0"),
+  );
+  assert.equal(status?.availableVersions?.length, 60);
+});
+
+test("bad input becomes a condition that names the object and the way out", async (context) => {
+  const world = await startMinecraft(context);
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  recordHangar(world.recordings, "a", { "1.0": { minecraft: ["1.21.1"], needs: ["b"] } });
+  recordHangar(world.recordings, "b", { "1.0": { minecraft: ["1.21.1"], needs: ["a"] } });
+  await newServer(world.client, "survival", 25575, {
+    ...offRcon,
+    updateSchedule: {
+      checkCron: "whenever",
+      timeZone: "UTC",
+      maintenanceWindow: { cron: "0 4 * * 0", enabled: true, duration: "1h" },
+    },
+  });
+  await newServer(world.client, "pinned", 25575, { ...offRcon, updateStrategy: "pin", version: "9.9.9" });
+  await newPlugin(world.client, "a");
+  await newPlugin(world.client, "b");
+  await newPlugin(world.client, "unknown");
+  await newPlugin(world.client, "elsewhere", {
+    source: { type: "url", url: "https://169.254.169.254/latest/meta-data" },
+  });
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => {
+      const schedule = findCondition(status?.conditions, "CronScheduleValid");
+      assert.equal(schedule?.reason, "InvalidCronExpression");
+      assert.match(schedule?.message ?? "", /spec\.updateSchedule\.checkCron: "whenever"/);
+    },
+  );
+  await eventually(
+    () => world.server("pinned"),
+    ({ status }) =>
+      assert.equal(
+        findCondition(status?.conditions, "Ready")?.message,
+        "Image docker.io/lexfrei/papermc:9.9.9 does not exist; choose another spec.version or spec.build",
+      ),
+  );
+  await eventually(
+    () => world.plugin("unknown"),
+    ({ status }) => {
+      assert.equal(status?.repositoryStatus, "unavailable");
+      assert.match(findCondition(status.conditions, "Ready")?.message ?? "", /There is no project unknown/);
+    },
+  );
+  await eventually(
+    () => world.plugin("elsewhere"),
+    ({ status }) =>
+      assert.match(
+        findCondition(status?.conditions, "RepositoryAvailable")?.message ?? "",
+        /spec\.source\.url is refused: 169\.254\.169\.254 is not a public address/,
+      ),
+  );
+  await eventually(
+    () => world.plugin("a"),
+    ({ status }) => {
+      const resolved = findCondition(status?.conditions, "VersionResolved");
+      assert.equal(resolved?.reason, "DependencyCycle");
+      assert.match(resolved?.message ?? "", /a → b → a/);
+    },
+  );
+});
+
+test("a jar from Modrinth is known with its dependencies by name", async (context) => {
+  const world = await startMinecraft(context);
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  const { answers } = world.recordings;
+  answers.set("/modrinth/v2/project/bluemap/version", [
+    {
+      id: "v1",
+      version_number: "5.4",
+      version_type: "release",
+      status: "listed",
+      date_published: "2025-01-01T10:00:00.123456Z",
+      game_versions: ["1.21.1"],
+      loaders: ["paper"],
+      files: [{ url: "https://cdn.example.com/b.jar", primary: true, hashes: { sha512: "ab".repeat(64) } }],
+      dependencies: [
+        { project_id: "P7dR8mSH", version_id: null, dependency_type: "required" },
+        { project_id: "gone", version_id: null, dependency_type: "incompatible" },
+      ],
+    },
+    {
+      id: "v2",
+      version_number: "6.0-beta",
+      version_type: "beta",
+      status: "listed",
+      game_versions: ["1.21.1"],
+      files: [{ url: "https://cdn.example.com/c.jar" }],
+    },
+  ]);
+  answers.set("/modrinth/v2/projects", [{ id: "P7dR8mSH", slug: "core-lib" }]);
+  await newServer(world.client, "survival", 25575, offRcon);
+  await newPlugin(world.client, "bluemap", { source: { type: "modrinth", project: "bluemap" } });
+  const { status } = await eventually(
+    () => world.plugin("bluemap"),
+    (plugin) => assert.equal(plugin.status?.resolvedVersion, "5.4"),
+  );
+  const newest = status?.availableVersions?.find(({ version }) => version === "5.4");
+  assert.deepEqual(newest?.dependencies, [{ project: "core-lib", required: true }]);
+  assert.equal(newest?.hash, `sha512:${"ab".repeat(64)}`);
+  assert.equal(findCondition(status?.conditions, "VersionResolved")?.reason, "DependencyMissing");
+});
+
+test("snapshots: asked for, kept in number, made before an update, and awaited", async (context) => {
+  const world = await startMinecraft(context);
+  const { client, recordings } = world;
+  const definition = customResourceDefinition(VolumeSnapshot);
+  const approved = { "api-approved.kubernetes.io": "unapproved, for a test" };
+  await client.create(CustomResourceDefinition, {
+    ...definition,
+    metadata: { ...definition.metadata, annotations: approved },
+  });
+  recordPaper(recordings, { "1.21.1": [{ id: 133 }], "1.20.6": [{ id: 151 }] });
+  const rcon = await startRcon("secret");
+  context.after(() => rcon.close());
+  await rconSecret(client, "secret");
+  await eventually(
+    () => client.list(VolumeSnapshot, { namespace }),
+    () => undefined,
+  );
+  await newServer(client, "survival", rcon.port, {
+    updateStrategy: "pin",
+    version: "1.20.6",
+    backup: { enabled: true, beforeUpdate: true, retention: { maxCount: 2 } },
+  });
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => {
+      assert.equal(status?.currentVersion, "1.20.6");
+      assert.equal(findCondition(status.conditions, "BackupReady")?.status, "True");
+    },
+  );
+  await world.playNode();
+  await client.create(PersistentVolumeClaim, {
+    metadata: { name: "data-survival-0", namespace },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "10Gi" } } },
+  });
+  const ask = async (annotation: string, offsetSeconds = 0): Promise<void> => {
+    const now = String(Math.floor(systemEnv.now().getTime() / 1_000) - offsetSeconds);
+    const value = { metadata: { annotations: { [annotation]: now } } };
+    await client.patch(PaperMCServer, { namespace, name: "survival" }, { type: "merge", value });
+  };
+  await ask(annotations.backupNow, 3_600);
+  await eventually(
+    () => world.server("survival"),
+    ({ metadata }) => assert.equal(metadata.annotations?.[annotations.backupNow], undefined),
+  );
+  assert.equal((await client.list(VolumeSnapshot, { namespace })).items.length, 0, "an old request does nothing");
+  await ask(annotations.backupNow);
+  await eventually(
+    () => client.list(VolumeSnapshot, { namespace }),
+    ({ items }) => {
+      assert.equal(items.length, 1);
+      assert.equal(items[0]?.metadata.labels?.[labels.backupTrigger], "manual");
+      assert.equal(items[0]?.metadata.ownerReferences, undefined);
+    },
+  );
+  assert.deepEqual(rcon.commands, ["save-all flush", "save-off", "save-on"]);
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => assert.equal(status?.backup?.lastBackup?.trigger, "manual"),
+  );
+
+  await client.patch(
+    PaperMCServer,
+    { namespace, name: "survival" },
+    { type: "merge", value: { spec: { updateStrategy: "auto", version: null } } },
+  );
+  await eventually(
+    () => world.server("survival"),
+    (server) => assert.equal(server.status?.availableUpdate?.version, "1.21.1"),
+  );
+  await ask(annotations.applyNow);
+  const made = await eventually(
+    () => client.list(VolumeSnapshot, { namespace, labelSelector: `${labels.backupTrigger}=before-update` }),
+    ({ items }) => assert.equal(items.length, 1),
+  );
+  assert.equal((await world.server("survival")).status?.updateProgress?.step, "backup");
+  const name = made.items[0]?.metadata.name ?? "";
+  await client.patch(
+    VolumeSnapshot,
+    { namespace, name },
+    { type: "merge", value: { status: { readyToUse: true } } },
+    { subresource: "status" },
+  );
+  await eventually(
+    () => world.server("survival"),
+    (server) => assert.equal(server.status?.updateProgress?.step, "verify"),
+  );
+  await world.playNode();
+  await eventually(
+    () => world.server("survival"),
+    (server) => assert.equal(server.status?.lastUpdate?.successful, true),
+  );
+});
+
+function reply(status: number, body: string, headers: Record<string, string> = {}) {
+  return (_: URLSearchParams, response: ServerResponse): typeof handled => {
+    response.writeHead(status, headers).end(body);
+    return handled;
+  };
+}
