@@ -16,7 +16,7 @@ export function nonResourceAnswer(parts: ServerParts, request: HttpRequest, info
     case "/healthz":
     case "/livez":
     case "/readyz":
-      return text(200, info.query.has("verbose") ? `[+]ping ok\n[+]storage ok\n${path.slice(1)} check passed\n` : "ok");
+      return health(parts, path.slice(1), info.query.has("verbose"));
     case "/.well-known/openid-configuration":
       return json(200, {
         issuer: tokenIssuer,
@@ -34,4 +34,12 @@ export function nonResourceAnswer(parts: ServerParts, request: HttpRequest, info
         text(404, "404 page not found\n")
       );
   }
+}
+
+/** Alive as long as it answers; healthy and ready only while writes reach the disk. */
+function health({ store }: ServerParts, check: string, isVerbose: boolean): Answer {
+  const isFailing = store.failure !== undefined && check !== "livez";
+  if (!isFailing && !isVerbose) return text(200, "ok");
+  const lines = ["[+]ping ok", isFailing ? `[-]storage failed: ${store.failure?.message}` : "[+]storage ok"];
+  return text(isFailing ? 500 : 200, `${lines.join("\n")}\n${check} check ${isFailing ? "failed" : "passed"}\n`);
 }

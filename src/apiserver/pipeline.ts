@@ -7,7 +7,7 @@ import type { ApiRequest, ServerParts, User } from "./parts.ts";
 import { negotiateForm } from "./protocol/negotiate.ts";
 import { parseRequestInfo, type RequestInfo, type ResourceRequestInfo } from "./protocol/request-info.ts";
 import { type Answer, respond, respondNow, statusAnswer, text } from "./protocol/respond.ts";
-import { internalError, methodNotAllowed, StatusError, unknownPath } from "./protocol/status-error.ts";
+import { bodyTooLarge, internalError, methodNotAllowed, StatusError, unknownPath } from "./protocol/status-error.ts";
 import { subresourceAnswer } from "./subresources/route.ts";
 import { create } from "./verbs/create.ts";
 import { deleteCollection, deleteOne } from "./verbs/delete.ts";
@@ -23,6 +23,7 @@ import { watch } from "./verbs/watch.ts";
  */
 export async function handle(parts: ServerParts, request: HttpRequest): Promise<HttpResponse> {
   return answered(request, async () => {
+    if (request.body !== undefined && request.body.length > bodyLimitBytes) throw bodyTooLarge(bodyLimitBytes);
     const info = parseRequestInfo(request.method, request.target);
     const caller = parts.authenticator.authenticate(request, info.path);
     const user = impersonate(parts.authorizer, caller, request, info);
@@ -32,6 +33,9 @@ export async function handle(parts: ServerParts, request: HttpRequest): Promise<
     return dispatch(parts, request, info, user);
   });
 }
+
+/** As the real server has it; the listener refuses such bodies before it has read them. */
+export const bodyLimitBytes = 3 * 1024 * 1024;
 
 /** The rest of the way, for a user who is known and allowed. */
 export function handleAs(parts: ServerParts, request: HttpRequest, user: User): Promise<HttpResponse> {

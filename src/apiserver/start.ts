@@ -2,8 +2,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
-import { defaultBodyLimitBytes, type Listener, listen, type Refusal } from "../http/server.ts";
+import { type Listener, listen, type Refusal } from "../http/server.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
+import { bodyLimitBytes } from "./pipeline.ts";
 import { loadPki, writeSecret } from "./pki.ts";
 import { respondNow, statusAnswer } from "./protocol/respond.ts";
 import { bodyTooLarge, StatusError } from "./protocol/status-error.ts";
@@ -57,7 +58,7 @@ export async function startApiServer(options: StartOptions): Promise<StartedApiS
       host,
       port: options.port,
       tls: { key: pki.serverKey, cert: pki.serverCertificate, clientCa: pki.caCertificate },
-      bodyLimitBytes: defaultBodyLimitBytes,
+      bodyLimitBytes,
       refuse,
       ...(isWildcard(host) && { isOurHost: () => true }),
     });

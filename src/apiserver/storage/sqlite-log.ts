@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync } from "node:fs";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { CommitLog, LoadedLog, LogRecord } from "./commit-log.ts";
@@ -93,17 +93,17 @@ class SqliteLog implements CommitLog {
   }
 }
 
-/** Reads the whole file on the calling thread, which has nothing else to do yet, and lets go of it for the worker. */
+/**
+ * Reads the whole file on the calling thread, which has nothing else to do yet, and lets go of it for the worker. A new
+ * file is left to the worker altogether: its first bytes need not be waited for.
+ */
 function loadFile(file: string): LoadedLog {
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);
-  const database = new DatabaseSync(file, { timeout: 0 });
+  if (statSync(file).size === 0) return { compactedRevision: 0, records: [] };
+  let database: DatabaseSync | undefined;
   try {
-    database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
-    database.exec(
-      "CREATE TABLE IF NOT EXISTS log (revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, key TEXT NOT NULL, at_ms INTEGER NOT NULL, body BLOB) STRICT;" +
-        "CREATE TABLE IF NOT EXISTS compaction (id INTEGER PRIMARY KEY CHECK (id = 0), revision INTEGER NOT NULL) STRICT",
-    );
+    database = new DatabaseSync(file, { timeout: 0 });
     const compaction = database.prepare("SELECT revision FROM compaction").get();
     const rows = database
       .prepare("SELECT revision, resource, key, at_ms AS atMs, body FROM log ORDER BY revision")
@@ -112,7 +112,7 @@ function loadFile(file: string): LoadedLog {
   } catch (error) {
     throw new Error(`cannot open ${file}: ${describeSqlite(error)}`, { cause: error });
   } finally {
-    database.close();
+    database?.close();
   }
 }
 

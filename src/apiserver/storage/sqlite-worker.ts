@@ -25,7 +25,12 @@ export function runSqliteWorker(): void {
     database.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
     database.exec("PRAGMA wal_autocheckpoint=2000; PRAGMA cache_size=-4000");
     // The lock is taken by the first write, not by the pragma.
-    database.exec("BEGIN IMMEDIATE; COMMIT");
+    database.exec(
+      "BEGIN IMMEDIATE;" +
+        "CREATE TABLE IF NOT EXISTS log (revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, key TEXT NOT NULL, at_ms INTEGER NOT NULL, body BLOB) STRICT;" +
+        "CREATE TABLE IF NOT EXISTS compaction (id INTEGER PRIMARY KEY CHECK (id = 0), revision INTEGER NOT NULL) STRICT;" +
+        "COMMIT",
+    );
     statements = {
       insert: database.prepare("INSERT INTO log (revision, resource, key, at_ms, body) VALUES (?, ?, ?, ?, ?)"),
       remove: database.prepare("DELETE FROM log WHERE revision = ?"),

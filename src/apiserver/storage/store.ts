@@ -25,6 +25,7 @@ export class Store {
   #committing = false;
   /** Settled when no write is under way. */
   #committed: Promise<void> = Promise.resolve();
+  #failure: Error | undefined;
   #assignedRevision: number;
   #committedRevision: number;
 
@@ -36,6 +37,11 @@ export class Store {
     });
     this.#committedRevision = this.#load();
     this.#assignedRevision = this.#committedRevision;
+  }
+
+  /** Why the last commit failed; undefined while writes reach the disk. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   /** The newest revision that is on disk. */
@@ -119,8 +125,10 @@ export class Store {
       this.#queue = [];
       try {
         await this.#log.append(batch.map(recordOf));
+        this.#failure = undefined;
         this.#publish(batch);
       } catch (error) {
+        this.#failure = error instanceof Error ? error : new Error(String(error));
         this.#abandon([...batch, ...this.#queue], error);
         this.#queue = [];
       }

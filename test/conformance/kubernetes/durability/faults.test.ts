@@ -161,9 +161,11 @@ describe("a misbehaving disk (F44)", () => {
     });
     assert.equal(store.get("things", "b"), undefined);
     assert.ok(store.get("things", "a"));
+    assert.match(store.failure?.message ?? "", /disk is full/);
     isFull = false;
     await store.write("things", "b", undefined, thing("b"));
     assert.ok(store.get("things", "b"));
+    assert.equal(store.failure, undefined);
     await store.close();
   });
 
