@@ -59,6 +59,8 @@ describe("event recorder", () => {
     assert.equal(events(world)[0]?.count, 5);
     assert.equal(events(world)[0]?.firstTimestamp, "2026-01-01T00:00:00Z");
     assert.equal(events(world)[0]?.lastTimestamp, "2026-01-01T00:00:04Z");
+    const count = events(world)[0]?.count;
+    assert.deepEqual(events(world)[0]?.series, { count, lastObservedTime: "2026-01-01T00:00:04.000000Z" });
     assert.equal(
       world.faults.count(({ method }) => method === "POST"),
       1,

@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import { type Env, sleep } from "../env/env.ts";
 import type { KindRef } from "../kube/kind.ts";
 import type { KubeObject } from "../kube/object.ts";
-import { formatTime } from "../kube/time.ts";
+import { formatMicroTime, formatTime } from "../kube/time.ts";
 import { type CorrelatedEvent, EventCorrelator } from "./event-correlator.ts";
 import type { Logger } from "./log.ts";
 import { refusalOf } from "./refusal.ts";
@@ -28,6 +28,8 @@ export interface CoreEvent extends KubeObject {
   readonly count: number;
   readonly firstTimestamp: string;
   readonly lastTimestamp: string;
+  /** The same repetition in the words of events.k8s.io, which serves these objects too. */
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
   readonly source: { readonly component: string; readonly host?: string };
   readonly reportingComponent: string;
   readonly reportingInstance: string;
@@ -124,6 +126,9 @@ export class EventRecorder {
       count: correlated.count,
       firstTimestamp: formatTime(correlated.firstAt),
       lastTimestamp: formatTime(correlated.lastAt),
+      ...(correlated.count > 1 && {
+        series: { count: correlated.count, lastObservedTime: formatMicroTime(correlated.lastAt) },
+      }),
       source: { component },
       reportingComponent: component,
       reportingInstance: this.#options.instance,
@@ -163,10 +168,15 @@ export class EventRecorder {
     const { client, signal } = this.#options;
     const options = { ...(signal && { signal }) };
     if (correlated.count > 1) {
-      const { count, lastTimestamp, message } = event;
+      const { count, lastTimestamp, series, message } = event;
       const key = { name: event.metadata.name, namespace: event.metadata.namespace ?? "default" };
       try {
-        await client.patch(CoreEventKind, key, { type: "merge", value: { count, lastTimestamp, message } }, options);
+        await client.patch(
+          CoreEventKind,
+          key,
+          { type: "merge", value: { count, lastTimestamp, series, message } },
+          options,
+        );
         return;
       } catch (error) {
         if (refusalOf(error)?.reason !== "NotFound") throw error;
