@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { HttpHandler, HttpResponse } from "../../http/message.ts";
+import { manualEnv } from "../../testing/manual-env.ts";
+import { createOutside, maxJsonBytes, OutsideError, type OutsideReason } from "./outside.ts";
+
+const answer = (status: number, body: string | Uint8Array, headers: Record<string, string> = {}): HttpResponse => ({
+  status,
+  headers,
+  body: (async function* () {
+    yield Buffer.from(body);
+  })(),
+});
+
+function outsideOf(fetch: HttpHandler) {
+  const env = manualEnv();
+  return { env, outside: createOutside({ env, fetch, userAgent: "test" }) };
+}
+
+const isReason =
+  (reason: OutsideReason) =>
+  (error: unknown): boolean =>
+    error instanceof OutsideError && error.reason === reason;
+
+test("what has not changed is not sent again", async () => {
+  const asked: (string | undefined)[] = [];
+  const { outside } = outsideOf(async ({ headers }) => {
+    asked.push(headers["if-none-match"]);
+    return headers["if-none-match"] === '"1"' ? answer(304, "") : answer(200, '{"a":1}', { etag: '"1"' });
+  });
+  assert.deepEqual(await outside.json("https://x/y"), { a: 1 });
+  assert.deepEqual(await outside.json("https://x/y"), { a: 1 });
+  assert.deepEqual(asked, [undefined, '"1"']);
+});
+
+test("429 with Retry-After: the host is left alone for just that long, other hosts are not", async () => {
+  let calls = 0;
+  const { env, outside } = outsideOf(async ({ target }) => {
+    calls++;
+    return target.includes("busy") && calls === 1 ? answer(429, "", { "retry-after": "90" }) : answer(200, "1");
+  });
+  await assert.rejects(
+    outside.json("https://busy/"),
+    (error) => isReason("RateLimited")(error) && (error as OutsideError).retryAfterMs === 90_000,
+  );
+  await assert.rejects(outside.json("https://busy/"), isReason("RateLimited"));
+  assert.equal(calls, 1, "the second question was not asked");
+  assert.equal(await outside.json("https://idle/"), 1);
+  await env.advance(90_000);
+  assert.equal(await outside.json("https://busy/"), 1);
+});
+
+test("a host that keeps failing is asked less and less often", async () => {
+  const { env, outside } = outsideOf(async () => answer(500, ""));
+  const pauses: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const error = await outside.json("https://x/").catch((caught: unknown) => caught);
+    assert.ok(error instanceof OutsideError && error.retryAfterMs !== undefined);
+    pauses.push(error.retryAfterMs);
+    await env.advance(error.retryAfterMs);
+  }
+  assert.ok(
+    pauses.every((pause, index) => index === 0 || pause > (pauses[index - 1] ?? 0)),
+    pauses.join(),
+  );
+});
+
+test("silence ends at the time limit", async () => {
+  const { env, outside } = outsideOf(
+    ({ signal }) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+  );
+  const asked = assert.rejects(outside.json("https://x/"), isReason("TimedOut"));
+  await env.advance(30_000);
+  await asked;
+});
+
+test("an answer without end is cut off", async () => {
+  const chunk = Buffer.alloc(1024 * 1024, "1");
+  let sent = 0;
+  const { outside } = outsideOf(async () => ({
+    status: 200,
+    headers: {},
+    body: (async function* () {
+      while (true) {
+        sent += chunk.length;
+        yield chunk;
+      }
+    })(),
+  }));
+  await assert.rejects(outside.json("https://x/"), isReason("TooLarge"));
+  assert.ok(sent <= maxJsonBytes + 2 * chunk.length);
+});
+
+for (const [name, response, reason] of [
+  ["not JSON", answer(200, "<html>"), "Malformed"],
+  ["a redirect where none is expected", answer(302, "", { location: "https://169.254.169.254/" }), "Refused"],
+  ["not there", answer(404, ""), "NotFound"],
+  ["not allowed", answer(403, ""), "Refused"],
+] as const)
+  test(`${name} is ${reason}`, async () => {
+    const { outside } = outsideOf(async () => response);
+    await assert.rejects(outside.json("https://x/"), isReason(reason));
+  });
+
+test("at most four questions at a time go to one host", async () => {
+  let active = 0;
+  let most = 0;
+  const { outside } = outsideOf(async () => {
+    active++;
+    most = Math.max(most, active);
+    await new Promise((resolve) => setImmediate(resolve));
+    active--;
+    return answer(200, "1");
+  });
+  await Promise.all(Array.from({ length: 20 }, (_, index) => outside.json(`https://x/${index}`)));
+  assert.equal(most, 4);
+});
