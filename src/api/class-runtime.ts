@@ -80,6 +80,7 @@ export const classRuntimeEvents = [
   "Recovered",
   "OrphanDeleted",
   "RemediationRequested",
+  "RemediationRefused",
   "NFRApplied",
   "NFRSkippedCooldown",
   "NFRSkippedStability",

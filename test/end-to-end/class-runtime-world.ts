@@ -11,7 +11,8 @@ import { type ClassRuntimeSettings, defaultSettings } from "../../src/controller
 import { systemEnv } from "../../src/env/system.ts";
 import type { HttpHandler } from "../../src/http/message.ts";
 import { customResourceDefinition } from "../../src/kube/crd.ts";
-import type { Kind } from "../../src/kube/kind.ts";
+import type { Kind, KindRef } from "../../src/kube/kind.ts";
+import type { ObjectKey } from "../../src/kube/object.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
 import { MetricsRegistry } from "../../src/runtime/metrics.ts";
 import { eventually } from "./embedded.ts";
@@ -22,7 +23,7 @@ export interface ClassWorld {
   readonly client: Client;
   readonly manager: Manager;
   readonly metrics: MetricsRegistry;
-  /** Writes that reached the API so far, as `METHOD path`. */
+  /** What the controllers have written so far, as `verb resource/name`. */
   readonly writes: string[];
   installKind(kind: Kind): Promise<void>;
 }
@@ -37,17 +38,10 @@ export const namespace = "shop";
 
 export async function startClassWorld(context: TestContext, options: ClassWorldOptions = {}): Promise<ClassWorld> {
   const env = systemEnv;
-  const asAdmin = options.node === false ? await startApiOnly(context) : await startWithNode(context);
+  const client = options.node === false ? await startApiOnly(context) : await startWithNode(context);
   const writes: string[] = [];
-  const counted: HttpHandler = (request) => {
-    if (request.method !== "GET" && !request.target.includes("/events")) {
-      writes.push(`${request.method} ${request.target}`);
-    }
-    return asAdmin(request);
-  };
-  const client = createClient({ env, transport: asAdmin });
   const metrics = new MetricsRegistry();
-  const manager = createManager({ env, client: createClient({ env, transport: counted }), metrics });
+  const manager = createManager({ env, client: counting(client, writes), metrics });
   context.after(() => manager.stop());
   const installKind = async (kind: Kind): Promise<void> => {
     await client.create(CustomResourceDefinition, customResourceDefinition(kind));
@@ -65,15 +59,37 @@ export async function startClassWorld(context: TestContext, options: ClassWorldO
   return { client, manager, metrics, writes, installKind };
 }
 
-const startWithNode = async (context: TestContext): Promise<HttpHandler> =>
-  (await startNode(context, { restartBackoff: { baseMs: 100, maxMs: 1_000 } })).handle;
+const startWithNode = async (context: TestContext): Promise<Client> =>
+  (await startNode(context, { restartBackoff: { baseMs: 100, maxMs: 1_000 } })).client;
 
-async function startApiOnly(context: TestContext): Promise<HttpHandler> {
+async function startApiOnly(context: TestContext): Promise<Client> {
   const server = await createApiServer({
     env: systemEnv,
     file: ":memory:",
     tokens: [{ token: "t", user: { name: "admin", groups: ["system:masters"] } }],
   });
   context.after(() => server.close());
-  return (request) => server.handle({ ...request, headers: { ...request.headers, authorization: "Bearer t" } });
+  const transport: HttpHandler = (request) =>
+    server.handle({ ...request, headers: { ...request.headers, authorization: "Bearer t" } });
+  return createClient({ env: systemEnv, transport });
+}
+
+/** The same client, which writes down what it is asked to write, events aside. */
+function counting(client: Client, writes: string[]): Client {
+  const counted = <A extends readonly unknown[], R>(verb: string, call: (...given: A) => R) => {
+    return (...given: A): R => {
+      const [kind, target] = given as unknown as [KindRef, ObjectKey & { readonly metadata?: ObjectKey }];
+      if (kind.kind !== "Event") writes.push(`${verb} ${kind.plural}/${target.metadata?.name ?? target.name}`);
+      return call(...given);
+    };
+  };
+  const { create, apply, patch, update } = client;
+  return {
+    ...client,
+    create: counted("create", create) as typeof create,
+    apply: counted("apply", apply) as typeof apply,
+    patch: counted("patch", patch) as typeof patch,
+    update: counted("update", update) as typeof update,
+    delete: counted("delete", client.delete) as typeof client.delete,
+  };
 }

@@ -34,6 +34,7 @@ import { type AnalyzerOptions, classRuntimeAnalyzer } from "./nfr/analyzer.ts";
 import { classesOf, indexes, keyOf, observe, optionalDefinitions } from "./observe.ts";
 import { troubleSigns } from "./pod-trouble.ts";
 import { phaseConditions, reduce, withTime } from "./reduce.ts";
+import { classRuntimeRemediation } from "./remediation.ts";
 import { type ClassRuntimeSettings, defaultSettings } from "./settings.ts";
 import { builtinTemplates } from "./templates/catalogue.ts";
 import type { Template } from "./templates/template.ts";
@@ -112,6 +113,7 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
   const { analyzer } = options;
   return [
     controller,
+    classRuntimeRemediation,
     ...followed.controllers,
     ...(analyzer ? [classRuntimeAnalyzer(analyzer, settings, metrics)] : []),
   ];
