@@ -67,15 +67,13 @@ export function measureRegistry(metrics: MetricsRegistry, core: RegistryCore, fe
       }
     },
   });
-  const cells = new Map<string, { value: number }>();
+  const cells = new Map<string, Map<number, { value: number }>>();
   return (route, code) => {
-    const key = `${route} ${code}`;
-    let cell = cells.get(key);
-    if (cell === undefined) {
-      cell = requests.cell({ route, code: String(code) });
-      cells.set(key, cell);
-    }
+    const byCode = cells.get(route) ?? new Map<number, { value: number }>();
+    const cell = byCode.get(code) ?? requests.cell({ route, code: String(code) });
     cell.value++;
+    if (cell.value > 1) return;
+    cells.set(route, byCode.set(code, cell));
   };
 }
 

@@ -11,7 +11,8 @@ import { emptyAnswer, errorAnswer } from "./http/answers.ts";
 import { read } from "./http/capabilities.ts";
 import { discovery, discoveryPath } from "./http/discovery.ts";
 import { health } from "./http/health.ts";
-import { type RegistryRequest, splitTarget } from "./http/request.ts";
+import { splitTarget, toRegistryRequest } from "./http/request.ts";
+import type { Identity } from "./model/command.ts";
 import { defaultExpiryLimits } from "./model/expiry.ts";
 import type { ServiceTarget } from "./model/service.ts";
 import { defaultMaxStates } from "./model/state-history.ts";
@@ -101,19 +102,24 @@ export function createRegistry(options: RegistryOptions): Registry {
       return errorAnswer(403, `pages of ${JSON.stringify(origin.origin)} may not use this registry`);
     if (origin.kind === "Allowed" && request.method === "OPTIONS")
       return { ...emptyAnswer(204), headers: origin.headers };
-    const found = await authorized(request, path, search);
+    const identity = identify(access, request);
+    const by = identity instanceof Promise ? await identity : identity;
+    const found = await authorized(request, path, search, by);
     return found && origin.kind === "Allowed" ? { ...found, headers: { ...found.headers, ...origin.headers } } : found;
   };
 
-  const authorized = async (request: HttpRequest, path: string, search: string): Promise<HttpResponse | undefined> => {
-    const by = await identify(access, request);
+  const authorized = (
+    request: HttpRequest,
+    path: string,
+    search: string,
+    by: Identity | undefined,
+  ): HttpResponse | undefined | Promise<HttpResponse> => {
     if (!by) return unauthorized;
     if (access.kind === "Bearer" && !limiter.take(by.name))
       return errorAnswer(429, "too many requests by this identity", { "retry-after": "1" });
     if ((request.body?.byteLength ?? 0) > maxBodyBytes)
       return errorAnswer(413, `the body is larger than ${maxBodyBytes} bytes`);
-    const query = search === "" ? noQuery : new URLSearchParams(search);
-    const asked: RegistryRequest = { http: request, method: request.method, path, query, by };
+    const asked = toRegistryRequest(request, path, search, by);
     return isDiscovery(path) ? write(asked) : read(asked, parts);
   };
 
@@ -152,7 +158,6 @@ function expiryOf(options: RegistryOptions): typeof defaultExpiryLimits {
 }
 
 const maxBodyBytes = 64 * 1024;
-const noQuery = new URLSearchParams();
 
 const unauthorized = errorAnswer(401, "a bearer token is required", { "www-authenticate": 'Bearer realm="registry"' });
 

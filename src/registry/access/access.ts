@@ -27,11 +27,17 @@ export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 
 /** Undefined: nobody we know. Where the registry is open, a token is not even looked at: old clients always send one. */
-export async function identify(access: Access, request: HttpRequest): Promise<Identity | undefined> {
-  if (access.kind === "Open") return anyone;
+export function identify(access: Access, request: HttpRequest): Identity | undefined | Promise<Identity | undefined> {
+  return access.kind === "Open" ? anyone : authenticated(access.authenticators, request);
+}
+
+async function authenticated(
+  authenticators: readonly Authenticator[],
+  request: HttpRequest,
+): Promise<Identity | undefined> {
   const token = bearerToken(request);
   if (token === undefined) return undefined;
-  for (const authenticator of access.authenticators) {
+  for (const authenticator of authenticators) {
     const identity = await authenticator.authenticate(token);
     if (identity) return identity;
   }

@@ -8,8 +8,8 @@ export type OriginVerdict =
 
 export function judgeOrigin({ headers }: HttpRequest, allowed: readonly string[]): OriginVerdict {
   const { origin, host } = headers;
-  if (origin === undefined) return { kind: "NoPage" };
-  if (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)) return { kind: "NoPage" };
+  if (origin === undefined) return noPage;
+  if (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)) return noPage;
   if (!allowed.includes(origin)) return { kind: "Foreign", origin };
   return {
     kind: "Allowed",
@@ -21,3 +21,5 @@ export function judgeOrigin({ headers }: HttpRequest, allowed: readonly string[]
     },
   };
 }
+
+const noPage: OriginVerdict = { kind: "NoPage" };

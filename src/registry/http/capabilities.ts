@@ -3,7 +3,7 @@ import { encodeActivity } from "../dialects/activity.ts";
 import { type Dialect, encodeTarget } from "../dialects/dialect.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Entry } from "../model/entry.ts";
-import { healthAt } from "../model/expiry.ts";
+import { type ExpiryLimits, healthAt } from "../model/expiry.ts";
 import { countHealth, type HealthCounts, type Search, search, stale } from "../model/queries.ts";
 import { resourceProvider, toolInvoker } from "../model/service.ts";
 import type { RegistryCore } from "../registry-core.ts";
@@ -22,7 +22,7 @@ export interface ReadParts {
 type Read = (request: RegistryRequest, dialect: Dialect, parts: ReadParts) => HttpResponse | Promise<HttpResponse>;
 
 /** What people, command lines and dashboards ask. The paths are the same in all dialects. */
-export async function read(request: RegistryRequest, parts: ReadParts): Promise<HttpResponse | undefined> {
+export function read(request: RegistryRequest, parts: ReadParts): HttpResponse | undefined | Promise<HttpResponse> {
   const byMethod = routes[request.path];
   if (!byMethod) return undefined;
   const route = byMethod[request.method === "HEAD" ? "GET" : request.method];
@@ -30,24 +30,49 @@ export async function read(request: RegistryRequest, parts: ReadParts): Promise<
     const allowed = Object.keys(byMethod);
     return errorAnswer(405, `use ${allowed.join(" or ")}`, { allow: allowed.join(", ") });
   }
-  const dialect = dialectOf(request.query);
+  const dialect = request.search.includes("dialect") ? dialectOf(request.query) : "b";
   if (!dialect) return errorAnswer(400, "dialect: must be a, s or b");
   return route(request, dialect, parts);
 }
 
-const list: Read = ({ query }, dialect, { core }) => {
-  const found = search(core.directory, searchOf(query), core.now().monotonicMs, core.rules.expiry);
-  return listAnswer(encoded(found, dialect), found.length);
+/**
+ * The hot path. The services of one name remember their last answer until one of them changes or could expire, so that
+ * asking the same again costs a look and no work.
+ */
+const list: Read = (request, dialect, { core }) => {
+  const { search: text } = request;
+  const nowMs = core.now().monotonicMs;
+  const group = core.directory.groupNamed(nameIn(text) ?? "");
+  const known = group?.memo as RememberedAnswer | undefined;
+  if (known !== undefined && known.search === text && nowMs < known.untilMs) return known.answer;
+  const found = search(core.directory, searchOf(request.query), nowMs, core.rules.expiry);
+  const answer = listAnswer(encoded(found, dialect), found.length);
+  if (group && found.length <= maxRemembered)
+    group.memo = { search: text, answer, untilMs: unchangedUntil(group.list(), core.rules.expiry) };
+  return answer;
 };
 
+interface RememberedAnswer {
+  readonly search: string;
+  readonly answer: HttpResponse;
+  readonly untilMs: number;
+}
+const maxRemembered = 100;
+
+/** The name that is asked for, where it is written plainly. */
+const nameIn = (text: string): string | undefined => /(?:^|&)serviceName=([\w.-]+)(?:&|$)/.exec(text)?.[1];
+
+/** Heartbeats only move this into the future; everything else that matters makes the group forget. */
+function unchangedUntil(entries: readonly Entry[], limits: ExpiryLimits): number {
+  let untilMs = Number.POSITIVE_INFINITY;
+  for (const { instance, heardAtMs } of entries)
+    if (instance.pinged) untilMs = Math.min(untilMs, heardAtMs + limits.deregisterAfterMs);
+  return untilMs;
+}
+
 function* encoded(entries: readonly Entry[], dialect: Dialect): Generator<string> {
-  for (const entry of entries) {
-    if (dialect !== "a") {
-      entry.encoded ??= encodeTarget(entry.instance.target, dialect);
-      if (entry.encoded !== undefined) yield entry.encoded;
-      continue;
-    }
-    const json = encodeTarget(entry.instance.target, dialect);
+  for (const { instance } of entries) {
+    const json = encodeTarget(instance.target, dialect);
     if (json !== undefined) yield json;
   }
 }

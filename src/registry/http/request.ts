@@ -9,8 +9,26 @@ export interface RegistryRequest {
   readonly method: string;
   /** Without a slash at the end. */
   readonly path: string;
+  /** What follows the question mark, as sent. */
+  readonly search: string;
   readonly query: URLSearchParams;
   readonly by: Identity;
+}
+
+/** The query is taken apart only for those who ask for it. */
+export function toRegistryRequest(http: HttpRequest, path: string, search: string, by: Identity): RegistryRequest {
+  let query: URLSearchParams | undefined;
+  return {
+    http,
+    method: http.method,
+    path,
+    search,
+    by,
+    get query() {
+      query ??= new URLSearchParams(search);
+      return query;
+    },
+  };
 }
 
 export function splitTarget(target: string): { readonly path: string; readonly search: string } {

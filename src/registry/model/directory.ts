@@ -57,6 +57,10 @@ export class Directory implements View {
   named(serviceName: string): readonly Entry[] {
     return this.#byName.list(serviceName);
   }
+  /** The services of one name as a group, which can remember an answer about them. */
+  groupNamed(serviceName: string): OrderedGroup<Entry> | undefined {
+    return this.#byName.group(serviceName);
+  }
   ofType(serviceType: string): readonly Entry[] {
     return this.#byType.list(serviceType);
   }
@@ -139,7 +143,6 @@ export class Directory implements View {
     this.#count(before.owner, -1);
     this.#count(instance.owner, 1);
     entry.instance = instance;
-    entry.encoded = undefined;
     this.#index(entry);
   }
 
@@ -180,7 +183,10 @@ export class Directory implements View {
 
 /** Nothing changed by which it is found: most changes are of health. */
 const isFoundAlike = (before: Instance, after: Instance): boolean =>
-  before.target === after.target && before.owner === after.owner && before.presence.kind === after.presence.kind;
+  before.target === after.target &&
+  before.owner === after.owner &&
+  before.pinged === after.pinged &&
+  before.presence.kind === after.presence.kind;
 
 const echoMs = 1_000;
 

@@ -14,8 +14,6 @@ export class Entry implements Heard {
   isBeatUnsaved = false;
   /** When the sweep will look at it next. */
   scheduledAtMs: number | undefined;
-  /** The last answer made of it, by whoever encodes answers; dropped with every change. */
-  encoded: string | undefined;
 
   constructor(instance: Instance, nowMs: number) {
     this.instance = instance;

@@ -3,6 +3,8 @@ export class OrderedGroup<T> {
   readonly #members = new Set<T>();
   readonly #compare: (a: T, b: T) => number;
   #sorted: readonly T[] | undefined;
+  /** What somebody has made of the members and may use again for as long as they stay the same. */
+  memo: unknown;
 
   constructor(compare: (a: T, b: T) => number) {
     this.#compare = compare;
@@ -15,10 +17,13 @@ export class OrderedGroup<T> {
   add(member: T): void {
     this.#members.add(member);
     this.#sorted = undefined;
+    this.memo = undefined;
   }
 
   delete(member: T): void {
-    if (this.#members.delete(member)) this.#sorted = undefined;
+    if (!this.#members.delete(member)) return;
+    this.#sorted = undefined;
+    this.memo = undefined;
   }
 
   list(): readonly T[] {
@@ -51,12 +56,12 @@ export class OrderedIndex<T> {
     if (group?.size === 0) this.#groups.delete(key);
   }
 
-  list(key: string): readonly T[] {
-    return this.#groups.get(key)?.list() ?? [];
+  group(key: string): OrderedGroup<T> | undefined {
+    return this.#groups.get(key);
   }
 
-  sizeOf(key: string): number {
-    return this.#groups.get(key)?.size ?? 0;
+  list(key: string): readonly T[] {
+    return this.#groups.get(key)?.list() ?? [];
   }
 
   keys(): IterableIterator<string> {
