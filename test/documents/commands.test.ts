@@ -1,0 +1,87 @@
+/** Types what the documents tell the reader to type, in order, against a running control plane with the demo in it. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { holdDataDir } from "../../src/cli/data-dir.ts";
+import { readManifests } from "../../src/cli/manifest-files.ts";
+import { applyObjects } from "../../src/control-plane/install.ts";
+import { eventually, startEmbedded } from "../end-to-end/embedded.ts";
+import { reasonNotToRun, stepsOf } from "./commands.ts";
+import { executedDocuments } from "./markdown.ts";
+import { hasBash, hasKubectl, openTerminal, type Terminal, type Typed } from "./terminal.ts";
+
+/** What the text around a command promises. Asked again until it is so, as a reader would look again. */
+const promises: readonly { readonly document: string; readonly command: RegExp; readonly prints: RegExp }[] = [
+  { document: "README.md", command: /explain world stormy/, prints: /time\.source/ },
+  { document: "README.md", command: /get world -n anvil-demo/, prints: /stormy-world .*Running/ },
+  { document: "docs/getting-started.md", command: /explain world stormy/, prints: /time\.source/ },
+  { document: "docs/getting-started.md", command: /capstan doctor$/, prints: /ok +permissions/ },
+  { document: "docs/getting-started.md", command: /resolve -f first\.yaml/, prints: /time\.source/ },
+  { document: "docs/getting-started.md", command: /explain world first/, prints: /Running/ },
+  { document: "docs/getting-started.md", command: /services list/, prints: /No services are registered|NAME/ },
+  { document: "examples/own-controller/README.md", command: /get configmap hello-page/, prints: /Hello &amp; welcome/ },
+];
+
+/** Files that a document tells the reader to save a manifest in. */
+const savedAs: Readonly<Record<string, string>> = { "docs/getting-started.md": "first.yaml" };
+
+for (const document of executedDocuments) {
+  const steps = stepsOf(readFileSync(document, "utf8"));
+  const runnable = steps.filter(({ kind, text }) => kind === "Manifest" || reasonNotToRun(text) === undefined);
+  if (runnable.length === 0) continue;
+  test(`${document} can be followed word by word`, {
+    skip: hasBash ? false : "bash is not installed",
+    timeout: 200_000,
+  }, async (context) => {
+    const { dataDir, client, plane } = await startEmbedded(context, ["demo"]);
+    const held = holdDataDir(dataDir);
+    context.after(() => held.release());
+    writeFileSync(join(dataDir, "ready.json"), JSON.stringify({ ...plane, pid: process.pid }));
+    const terminal = openTerminal(context, dataDir);
+    let isComplete = true;
+    for (const { kind, line, text } of runnable) {
+      if (kind === "Manifest") {
+        const file = join(terminal.folder, savedAs[document] ?? "manifest.yaml");
+        writeFileSync(file, text);
+        if (!savedAs[document] || !hasKubectl)
+          await eventually(
+            () =>
+              applyObjects(
+                client,
+                readManifests([file]).map(({ object }) => object),
+              ),
+            () => {},
+          );
+        continue;
+      }
+      if (!hasKubectl && (/\bkubectl\b/.test(text) || namesMissingFile(text, terminal))) {
+        context.diagnostic(`${document}:${line}: not typed, because kubectl is not installed: ${text}`);
+        isComplete = false;
+        continue;
+      }
+      const promise = promises.find((candidate) => candidate.document === document && candidate.command.test(text));
+      const check = ({ code, output }: Typed): void => {
+        assert.ok(isGood(text, code), `${document}:${line}: ${text}\nended with ${code}:\n${output}`);
+        if (promise && isComplete) assert.match(output, promise.prints, `${document}:${line}: ${text}`);
+      };
+      if (promise) await eventually(() => terminal.type(text), check);
+      else check(await terminal.type(text));
+    }
+    assert.deepEqual(await terminal.interruptAll(), []);
+  });
+}
+
+/** Exit code 2 is the documented answer "something required is unmet". */
+const isGood = (command: string, code: number): boolean =>
+  code === 0 || (code === 2 && /capstan (resolve|solve)\b/.test(command));
+
+const namesMissingFile = (command: string, { folder }: Terminal): boolean =>
+  [...command.matchAll(/-f (\S+\.ya?ml)/g)].some(([, file = ""]) => !existsSync(join(folder, file)));
+
+test("every promise is about a command that the document still has", () => {
+  const gone = promises.filter(
+    ({ document, command }) => !stepsOf(readFileSync(document, "utf8")).some(({ text }) => command.test(text)),
+  );
+  assert.deepEqual(gone, []);
+});
