@@ -1,11 +1,16 @@
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
+import { actCommand } from "./commands/act.ts";
 import { auditCommand } from "./commands/audit.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { installCommand } from "./commands/install.ts";
+import { prepareMinecraftCommand } from "./commands/prepare-minecraft.ts";
 import { regoCommand } from "./commands/rego.ts";
 import { resolveCommand } from "./commands/resolve.ts";
 import { runCommand } from "./commands/run.ts";
+import { servicesCommand } from "./commands/services.ts";
 import { solveCommand } from "./commands/solve.ts";
 import { upCommand } from "./commands/up.ts";
 
@@ -27,7 +32,13 @@ export function createProgram(): Command {
     explainCommand(),
     regoCommand(),
     auditCommand(),
-  ])
+    servicesCommand(),
+    doctorCommand(),
+    completionCommand(program),
+  ]) {
     program.addCommand(command);
+  }
+  // What our own pods run; not for people.
+  for (const command of [actCommand(), prepareMinecraftCommand()]) program.addCommand(command, { hidden: true });
   return program;
 }

@@ -3,6 +3,7 @@ import { endpointConfig } from "../controllers/binding-endpoints/endpoint-config
 import { capabilityResolver } from "../controllers/capability-resolver/controller.ts";
 import { gameStatus } from "../controllers/capability-resolver/game-status.ts";
 import { moduleStatus } from "../controllers/capability-resolver/module-status.ts";
+import { classRuntimeControllers } from "../controllers/class-runtime/controller.ts";
 import type { BaseUrls } from "../controllers/minecraft/base-urls.ts";
 import { minecraftControllers } from "../controllers/minecraft/controllers.ts";
 import { versionSolver } from "../controllers/version-solver/controller.ts";
@@ -26,6 +27,7 @@ export interface SystemOptions {
 
 /** Every system by the name that `--controllers` takes; each is one or more controllers that belong together. */
 export const systems: Readonly<Record<string, (options: SystemOptions) => readonly Controller[]>> = {
+  "class-runtimes": ({ env, metrics }) => classRuntimeControllers({ env, metrics }),
   resolver: ({ metrics, registryNamespace }) => [
     capabilityResolver(metrics),
     gameStatus,
