@@ -13,6 +13,7 @@ import { isPodFinished } from "../workloads/pod-facts.ts";
 import { PodAddressBook } from "./address-book.ts";
 import type { StartRun } from "./container-run.ts";
 import type { RestartBackoff } from "./container-slot.ts";
+import { podEvents } from "./pod-events.ts";
 import { byAddress } from "./pod-index.ts";
 import { podStatus } from "./pod-status.ts";
 import { PodWorker } from "./pod-worker.ts";
@@ -57,6 +58,8 @@ class NodePods {
   readonly changes: Channel = channel();
   readonly #options: KubeletOptions;
   readonly #workers = new Map<string, PodWorker>();
+  /** Pods that have ended and are still there: their logs are kept, by the uid under which they are found. */
+  readonly #remains = new Map<string, string>();
   readonly #addresses: PodAddressBook;
   /** Woken whenever something in a pod changes, for a stop that waits for the last one. */
   #wake: () => void = () => undefined;
@@ -82,8 +85,16 @@ class NodePods {
       if (!known.isStopped) return done;
       this.#forget(key, known);
     }
+    const remains = this.#remains.get(keyText(key));
+    if (remains !== undefined && remains !== pod?.metadata.uid) {
+      this.#remains.delete(keyText(key));
+      this.#options.onGone(remains);
+    }
     if (pod === undefined || pod.spec.nodeName !== this.#options.nodeName) return done;
-    if (known === undefined && isPodFinished(pod)) return this.#releaseFinished(pod, context);
+    if (known === undefined && isPodFinished(pod)) {
+      this.#remains.set(keyText(key), pod.metadata.uid ?? "");
+      return this.#releaseFinished(pod, context);
+    }
     const worker = this.#workers.get(keyText(key)) ?? this.#begin(key, pod, context);
     worker.sync(pod);
     return this.#report(key, pod, worker, context);
@@ -102,25 +113,26 @@ class NodePods {
 
   async #report(key: ObjectKey, pod: Pod, worker: PodWorker, context: ReconcileContext): Promise<Result> {
     const address = this.#addresses.of(pod, context.read, this.#options.needsProcess);
+    // What happens while the status is on its way is for the next time: only what was told may be acted upon.
+    const { isStopped, isOver } = worker;
     const status = podStatus(worker, { host: this.#options.nodeAddress, pod: address }, context.now);
     const written = await writeStatus(Pod, pod, status, context);
     if (written === "Outdated") return requeue;
     if (written === "Gone") return done;
+    for (const event of podEvents(pod, status)) context.events.record(pod, event);
     const isLeaving = pod.metadata.deletionTimestamp !== undefined;
-    if (isLeaving && worker.isStopped) {
+    if (isLeaving && isStopped) {
       const gone = await context.write.delete(Pod, pod, { gracePeriodSeconds: 0 });
       if (gone.ok) this.#forget(key, worker);
       return gone.ok ? done : requeue;
     }
-    if (!isLeaving && worker.isOver) this.#forget(key, worker, "keep its files");
-    // What a container did while the status was on its way may already be old news, or not told yet.
+    if (!isLeaving && isOver) this.#forget(key, worker, "keep its files");
     return done;
   }
 
   async #releaseFinished(pod: Pod, { write }: ReconcileContext): Promise<Result> {
     if (pod.metadata.deletionTimestamp === undefined) return done;
     const gone = await write.delete(Pod, pod, { gracePeriodSeconds: 0 });
-    if (gone.ok && gone.gone) this.#options.onGone(pod.metadata.uid ?? "");
     return gone.ok ? done : requeue;
   }
 
@@ -141,5 +153,6 @@ class NodePods {
     this.#workers.delete(keyText(key));
     this.#addresses.release(worker.uid);
     if (files === undefined) this.#options.onGone(worker.uid);
+    else this.#remains.set(keyText(key), worker.uid);
   }
 }

@@ -37,11 +37,12 @@ export function podStatus(worker: PodWorker, addresses: PodAddresses, now: Date)
   } as PodStatus;
 }
 
-export function phaseOf({ pod, failure, isOver, isInitialized, main }: PodWorker): PodPhase {
+export function phaseOf({ pod, failure, isOver, isInitialized, init, main }: PodWorker): PodPhase {
   if (isOver) {
     // One that already ended keeps how it did: a pod that succeeded does not fail by being deleted.
     if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return pod.status.phase;
-    if (failure !== undefined || !isInitialized) return "Failed";
+    const hasInitialized = init.every(({ role, ended }) => role === "sidecar" || ended?.exitCode === 0);
+    if (failure !== undefined || !hasInitialized) return "Failed";
     return main.every(({ ended }) => ended?.exitCode === 0) ? "Succeeded" : "Failed";
   }
   const was = pod.status?.phase;

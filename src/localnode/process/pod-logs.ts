@@ -13,7 +13,9 @@ export function podLogsFrom(env: Env, store: LogStore): PodLogs {
     const run = chosenRun(pod, query);
     const lines = run === undefined ? [] : (store.read(uid, query.container, run) ?? []);
     const open = run === undefined ? undefined : store.running(uid, query.container, run);
-    return answer(query, select(lines, query, env.now()), query.follow && !query.previous ? open : undefined);
+    // Following begins now, not when the first byte is asked for, so that nothing is lost in between.
+    const news = open && query.follow && !query.previous ? follow(open, query.signal) : undefined;
+    return answer(query, select(lines, query, env.now()), news);
   };
 }
 
@@ -49,9 +51,9 @@ function select(lines: readonly LogLine[], query: PodLogQuery, now: Date): reado
 }
 
 async function* answer(
-  { timestamps, limitBytes, signal }: PodLogQuery,
+  { timestamps, limitBytes }: PodLogQuery,
   lines: readonly LogLine[],
-  open: OpenLog | undefined,
+  news: Following | undefined,
 ): AsyncGenerator<Uint8Array> {
   let leftBytes = limitBytes ?? Number.POSITIVE_INFINITY;
   const encode = (some: readonly LogLine[]): Uint8Array => {
@@ -62,8 +64,6 @@ async function* answer(
     leftBytes -= bytes.length;
     return bytes;
   };
-  // Following begins before the first byte is sent, so that nothing is lost in between.
-  const news = open && follow(open, signal);
   try {
     if (lines.length > 0) yield encode(lines);
     for await (const some of news?.lines() ?? []) {
