@@ -12,8 +12,8 @@ import { findRnacos, type Rnacos, startRnacos } from "./registry/rnacos.ts";
 import type { ServerSettings } from "./registry/server.ts";
 
 const connections = 32;
-const durationMs = 2_000;
-const rounds = 3;
+const durationMs = 1_000;
+const rounds = 7;
 const discovery = "/api/v1/management/discovery";
 const maxLookupRatio = 1.5;
 
@@ -25,6 +25,7 @@ export async function run(): Promise<void> {
   const peer = await measurePeer(rows);
   const ratios = {
     lookupCpuToFloor: Object.fromEntries(lookups.map(({ entries, ratio }) => [entries, ratio])),
+    lookupCpuToListener: Object.fromEntries(lookups.map(({ entries, toListener }) => [entries, toListener])),
     bulkToSingleHeartbeats: round(writes.bulk / writes.single),
     ...(peer && {
       lookupToRnacos: round((lookups[0]?.perSecond ?? 0) / peer.lookups),
@@ -75,6 +76,7 @@ interface Lookups {
   readonly perSecond: number;
   readonly batchedPerSecond: number;
   readonly ratio: number;
+  readonly toListener: number;
   readonly heapPerInstance: number;
 }
 
@@ -91,18 +93,17 @@ async function measureLookups(rows: Row[]): Promise<Lookups[]> {
       durationMs: 300,
       request: (turn) => get(path(turn)),
     });
-    const floor = await startServer({
-      kind: "floor",
-      entries: 0,
-      isDurable: false,
-      answerBytes: Math.round(bytesPerAnswer),
-    });
+    const same = { entries: 0, isDurable: false, answerBytes: Math.round(bytesPerAnswer) };
+    const floor = await startServer({ kind: "floor", ...same });
+    const listener = await startServer({ kind: "listener", ...same });
     const ours: Sample[] = [];
     const theirs: Sample[] = [];
+    const empty: Sample[] = [];
     // In turns, so that whatever else the machine does falls on both.
     for (let index = 0; index < rounds; index++) {
       ours.push(await sample(server, (turn) => get(path(turn))));
       theirs.push(await sample(floor, (turn) => get(path(turn))));
+      empty.push(await sample(listener, (turn) => get(path(turn))));
     }
     const batch = await sample(server, (turn) => {
       const questions = Array.from({ length: 100 }, (_, index) => ({
@@ -115,16 +116,19 @@ async function measureLookups(rows: Row[]): Promise<Lookups[]> {
     const least = median(theirs);
     rows.push(rowOf(`lookup by name and type, ${entries} services`, own));
     rows.push(rowOf("  node:http, an answer of the same size", least));
+    rows.push(rowOf("  the product's listener, nothing behind it", median(empty)));
     rows.push(rowOf(`  resolve, 100 questions a request, ${entries}`, perItem(batch, 100)));
     results.push({
       entries,
       perSecond: own.result.perSecond,
       batchedPerSecond: batch.result.perSecond * 100,
-      ratio: round(own.cpuMicroseconds / least.cpuMicroseconds),
+      ratio: pairedRatio(ours, theirs),
+      toListener: pairedRatio(ours, empty),
       heapPerInstance: server.heapPerInstance,
     });
     server.stop();
     floor.stop();
+    listener.stop();
   }
   return results;
 }
@@ -271,6 +275,12 @@ const median = (samples: readonly Sample[]): Sample => {
   if (!middle) throw new Error("nothing was measured");
   return middle;
 };
+
+/** Each turn against the one beside it: on a busy machine times drift, and neighbours drift together. */
+function pairedRatio(ours: readonly Sample[], theirs: readonly Sample[]): number {
+  const ratios = ours.map(({ cpuMicroseconds }, index) => cpuMicroseconds / (theirs[index]?.cpuMicroseconds ?? 1));
+  return round(ratios.sort((a, b) => a - b)[ratios.length >> 1] ?? Number.NaN);
+}
 
 const perItem = ({ result, cpuMicroseconds }: Sample, items: number): Sample => ({
   result: { ...result, perSecond: result.perSecond * items },

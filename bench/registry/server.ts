@@ -1,11 +1,13 @@
 // One server for the registry benchmark, as a process of its own so that its CPU time is its own. `kind` is "registry" (on
-// the product's listener) or "floor" (node:http with an answer of the same size). Prints its URL, answers /bench/usage.
+// the product's listener), "listener" (that listener with nothing behind it) or "floor" (node:http); the last two answer
+// as many bytes as they are told. Prints its URL, answers /bench/usage.
 import { mkdtempSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemEnv } from "../../src/env/system.ts";
+import { WholeBody } from "../../src/http/body.ts";
 import type { HttpResponse } from "../../src/http/message.ts";
 import { jsonReply, textReply } from "../../src/http/reply.ts";
 import { listen } from "../../src/http/server.ts";
@@ -18,12 +20,12 @@ import { openSqlLog } from "../../src/registry/storage/sql-log.ts";
 import { openSqlite } from "../../src/store/sqlite-database.ts";
 
 export interface ServerSettings {
-  readonly kind: "registry" | "floor";
+  readonly kind: "registry" | "listener" | "floor";
   /** Services that are there from the beginning, ten to a name. */
   readonly entries: number;
   /** Whether changes go to disk. */
   readonly isDurable: boolean;
-  /** For the floor: how much to answer. */
+  /** For the floor and the listener: how much to answer. */
   readonly answerBytes?: number;
 }
 
@@ -53,6 +55,13 @@ if (settings.kind === "floor") {
   server.listen(0, "127.0.0.1", () => {
     console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
   });
+} else if (settings.kind === "listener") {
+  const body = new WholeBody(new Uint8Array(settings.answerBytes ?? 100).fill(120));
+  const headers = { "content-type": "application/json", "content-length": String(body.chunk.length) };
+  const handler = async ({ target }: { readonly target: string }): Promise<HttpResponse> =>
+    target === "/bench/usage" ? jsonReply(200, usage()) : { status: 200, headers, body };
+  const listener = await listen({ env: systemEnv, port: 0, handler });
+  console.log(JSON.stringify({ url: listener.url }));
 } else {
   const storage = await storageFor(settings);
   global.gc?.();

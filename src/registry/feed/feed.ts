@@ -31,9 +31,11 @@ export class Feed {
   readonly #recent: Ring<FramedChange>;
   readonly #pings = new Ring<FramedPing>(recentPings);
   readonly #pingedAtMs = new Map<string, number>();
-  readonly #waiting = new Set<() => void>();
-  #subscribers = 0;
+  readonly #readers = new Set<Reader>();
+  #cancelTick: (() => void) | undefined;
   #gaps = 0;
+  #lastText = "";
+  #lastBytes = new Uint8Array(0);
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -41,7 +43,7 @@ export class Feed {
   }
 
   get subscribers(): number {
-    return this.#subscribers;
+    return this.#readers.size;
   }
   /** How often a reader was told that it has missed something. */
   get gaps(): number {
@@ -61,7 +63,7 @@ export class Feed {
 
   /** At most one a second for each service, and only while somebody listens. */
   ping(id: string): void {
-    if (this.#subscribers === 0) return;
+    if (this.#readers.size === 0) return;
     const nowMs = this.#options.env.monotonicMs();
     const lastMs = this.#pingedAtMs.get(id);
     if (lastMs !== undefined && nowMs - lastMs < pingPeriodMs) return;
@@ -74,21 +76,29 @@ export class Feed {
   async *subscribe(subscription: Subscription): AsyncGenerator<Uint8Array> {
     const { isResumable, after, signal } = subscription;
     const reader = new Reader(subscription, after ?? this.#recent.end - 1, this.#pings.end);
-    this.#subscribers++;
+    this.#readers.add(reader);
+    this.#tick();
+    const wake = (): void => reader.wake();
+    signal.addEventListener("abort", wake, { once: true });
     try {
       const greeting = await this.#greet(reader, after);
-      if (greeting !== "") yield encoder.encode(greeting);
+      if (greeting !== "") yield this.#encode(greeting);
       while (!signal.aborted) {
         const text = (await this.#missedBy(reader)) + this.#newsFor(reader);
-        if (text !== "") yield encoder.encode(text);
-        else if (!this.#hasNews(reader)) {
-          const isQuiet = await this.#untilNews(signal);
-          if (isQuiet) yield encoder.encode(isResumable ? bookmark(reader.last) : keepAlive);
+        if (text !== "") yield this.#encode(text);
+        else if (!this.#hasNews(reader) && !signal.aborted) {
+          const isQuiet = await reader.untilWoken(this.#options.env.monotonicMs());
+          if (isQuiet) yield this.#encode(isResumable ? bookmark(reader.last) : keepAlive);
         }
       }
     } finally {
-      this.#subscribers--;
-      if (this.#subscribers === 0) this.#pingedAtMs.clear();
+      signal.removeEventListener("abort", wake);
+      this.#readers.delete(reader);
+      if (this.#readers.size === 0) {
+        this.#pingedAtMs.clear();
+        this.#cancelTick?.();
+        this.#cancelTick = undefined;
+      }
     }
   }
 
@@ -149,25 +159,31 @@ export class Feed {
     return reader.last + 1 < this.#recent.end || reader.nextPing < this.#pings.end;
   }
 
-  /** True when nothing came for as long as a connection may be silent. */
-  #untilNews(signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      const done = (isQuiet: boolean): void => {
-        cancel();
-        this.#waiting.delete(wake);
-        signal.removeEventListener("abort", wake);
-        resolve(isQuiet);
-      };
-      const wake = (): void => done(false);
-      const cancel = this.#options.env.setTimer(this.#options.keepAliveMs, () => done(true));
-      this.#waiting.add(wake);
-      signal.addEventListener("abort", wake, { once: true });
-      if (signal.aborted) wake();
-    });
+  #wake(): void {
+    for (const reader of this.#readers) reader.wake();
   }
 
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
+  /** One timer for all: says something to those who have heard nothing for as long as a connection may be silent. */
+  #tick(): void {
+    if (this.#cancelTick !== undefined) return;
+    const { env, keepAliveMs } = this.#options;
+    const again = (): void => {
+      this.#cancelTick = env.setTimer(keepAliveMs / ticksPerKeepAlive, () => {
+        const quietSinceMs = env.monotonicMs() - keepAliveMs;
+        for (const reader of this.#readers) reader.wakeIfQuietSince(quietSinceMs);
+        again();
+      });
+    };
+    again();
+  }
+
+  /** Most readers get the same bytes at the same time. */
+  #encode(text: string): Uint8Array {
+    if (text !== this.#lastText) {
+      this.#lastText = text;
+      this.#lastBytes = encoder.encode(text);
+    }
+    return this.#lastBytes;
   }
 }
 
@@ -176,12 +192,32 @@ class Reader {
   readonly isResumable: boolean;
   last: number;
   nextPing: number;
+  #waitingSinceMs = 0;
+  #resolve: ((isQuiet: boolean) => void) | undefined;
 
   constructor({ dialect, isResumable }: Subscription, last: number, nextPing: number) {
     this.dialect = dialect;
     this.isResumable = isResumable;
     this.last = last;
     this.nextPing = nextPing;
+  }
+
+  /** True when it was woken only because nothing came. */
+  untilWoken(nowMs: number): Promise<boolean> {
+    this.#waitingSinceMs = nowMs;
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  wake(isQuiet = false): void {
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    resolve?.(isQuiet);
+  }
+
+  wakeIfQuietSince(sinceMs: number): void {
+    if (this.#waitingSinceMs <= sinceMs) this.wake(true);
   }
 }
 
@@ -218,6 +254,7 @@ class FramedPing {
 }
 
 const encoder = new TextEncoder();
+const ticksPerKeepAlive = 3;
 const pingPeriodMs = 1_000;
 const recentPings = 4_096;
 const maxRememberedPings = 200_000;
