@@ -1,3 +1,4 @@
+import { isKindMissing } from "../client/api-error.ts";
 import type { Client } from "../client/client.ts";
 import type { Env } from "../env/env.ts";
 import { apiVersionOf, type KindRef } from "../kube/kind.ts";
@@ -52,7 +53,11 @@ export function createInformer<T extends KubeObject>(
       settings.onHandlerError?.(error, kind);
     },
     onFault: (error, retryInMs) =>
-      log.warn("the watch failed and goes on", { retryInMs: Math.round(retryInMs), error }),
+      // A kind that is not served may be installed later; until then there is nothing to warn of.
+      log[isKindMissing(error) ? "debug" : "warn"]("the watch failed and goes on", {
+        retryInMs: Math.round(retryInMs),
+        error,
+      }),
   });
   const watcher = new Watcher<T>({ ...settings.watcher, env, client, kind, scope, sink: cache.writer() });
   let running: Promise<void> | undefined;
