@@ -10,6 +10,8 @@ import { openAuditTrail } from "../../src/audit/trail.ts";
 import type { Client } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/create-client.ts";
 import { installKinds } from "../../src/control-plane/install.ts";
+import { guardObjects } from "../../src/controllers/action-executor/approval/admission-policies.ts";
+import { stampingWebhooks, webhookObject } from "../../src/controllers/action-executor/approval/webhook.ts";
 import { carryOut } from "../../src/controllers/action-executor/carry-out.ts";
 import { actionExecutor } from "../../src/controllers/action-executor/controller.ts";
 import { defaultSettings, type Settings } from "../../src/controllers/action-executor/evaluate.ts";
@@ -26,12 +28,15 @@ import type { HttpHandler } from "../../src/http/message.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { parsedOrThrow } from "../../src/kube/parsed.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
 import { MetricsRegistry } from "../../src/runtime/metrics.ts";
+import { createWebhookHandler } from "../../src/runtime/webhook.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openSqlite } from "../../src/store/sqlite-database.ts";
 
 const env = systemEnv;
+const controllerUser = "capstan-controllers";
 export const signer = auditSigner(newAuditKey());
 
 /** An embedded API in memory with everything that actions need; the Job controller is stood in for, the effects are real. */
@@ -65,15 +70,33 @@ export interface JobBehaviour {
   readonly fails?: "Failed" | "DeadlineExceeded";
 }
 
+/** With `guarded`, admission stamps and guards: the webhook is called in process, the policies are the real ones. */
 export async function startActionCluster(
   context: Pick<TestContext, "after">,
   users: readonly string[] = [],
+  guarded = false,
 ): Promise<ActionCluster> {
   const tokens = [
     { token: "admin", user: { name: "admin", groups: ["system:masters"] } },
+    { token: controllerUser, user: { name: controllerUser, groups: ["system:masters"] } },
     ...users.map((name) => ({ token: name, user: { name, groups: ["people"] } })),
   ];
-  const server = await createApiServer({ env, file: ":memory:", tokens });
+  const controllerUsers = [controllerUser];
+  const webhook = createWebhookHandler({
+    env,
+    log: silentLogger,
+    metrics: new MetricsRegistry(),
+    webhooks: stampingWebhooks({ env, controllerUsers }),
+  });
+  const callWebhook = async (target: { readonly url: string | URL }, body: string): Promise<string> => {
+    const { pathname } = new URL(target.url);
+    const headers = { "content-type": "application/json" };
+    const answer = await webhook({ method: "POST", target: pathname, headers, body: Buffer.from(body) } as never);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of answer.body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+  const server = await createApiServer({ env, file: ":memory:", tokens, callWebhook });
   const signedIn =
     (token: string, inner: HttpHandler = server.handle): HttpHandler =>
     (request) =>
@@ -94,6 +117,10 @@ export async function startActionCluster(
     }
   };
   await apply(...actionObjects());
+  if (guarded) {
+    await apply(...guardObjects({ controllerUsers, podUsers: ["admin"], image: "capstan:test" }));
+    await apply(webhookObject({ caBundle: "test", url: "https://capstan.test" }));
+  }
   context.after(async () => {
     for (const manager of managers) await manager.stop();
     await database.close();
@@ -108,7 +135,7 @@ export async function startActionCluster(
     as: (token) => createClient({ env, transport: signedIn(token) }),
     async start(options = {}) {
       const metrics = options.metrics ?? new MetricsRegistry();
-      const client = createClient({ env, transport: signedIn("admin", options.transport ?? server.handle) });
+      const client = createClient({ env, transport: signedIn(controllerUser, options.transport ?? server.handle) });
       const manager = createManager({ env, client, metrics });
       const audit = await openAuditTrail({ env, database, signer, checkpointEvery: 10 });
       const settings = { ...defaultSettings, image: "capstan:test", ...options.settings };

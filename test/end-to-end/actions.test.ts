@@ -10,42 +10,9 @@ import { verifyTrail } from "../../src/audit/verify.ts";
 import { jobNamespace, switchConfigMap, systemNamespace } from "../../src/controllers/action-executor/names.ts";
 import { specHashOf } from "../../src/controllers/action-executor/spec-hash.ts";
 import { findCondition } from "../../src/kube/condition.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
 import { type ActionCluster, type JobBehaviour, setPolicies, signer, startActionCluster } from "./actions-cluster.ts";
+import { deployment, namespace, scale, shop, thing } from "./actions-examples.ts";
 import { eventually } from "./embedded.ts";
-
-const shop = "shop";
-
-export function namespace(name: string, environment?: string): KubeObject {
-  return thing("v1", "Namespace", { name, ...(environment && { labels: { environment } }) }, {});
-}
-export function deployment(name: string, replicas: number, inNamespace = shop): KubeObject {
-  const labels = { app: name };
-  const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } };
-  return thing(
-    "apps/v1",
-    "Deployment",
-    { name, namespace: inNamespace },
-    { spec: { replicas, selector: { matchLabels: labels }, template } },
-  );
-}
-export function scale(name: string, replicas: number, more: object = {}, annotations = {}): KubeObject {
-  return thing(
-    "kubernetesexecution.kubernaut.io/v1alpha1",
-    "KubernetesExecution",
-    { name, namespace: shop, annotations },
-    {
-      spec: {
-        action: "scale_deployment",
-        parameters: { scaleDeployment: { deployment: "web", namespace: shop, replicas } },
-        ...more,
-      },
-    },
-  );
-}
-function thing(apiVersion: string, kind: string, metadata: Partial<KubeObject["metadata"]>, body: object): KubeObject {
-  return { apiVersion, kind, metadata, ...body } as KubeObject;
-}
 
 const read = (cluster: ActionCluster, name: string): Promise<KubernetesExecution> =>
   cluster.admin.get(KubernetesExecution, { namespace: shop, name });

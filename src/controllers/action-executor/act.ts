@@ -4,6 +4,7 @@ import { isNotFound } from "../../client/api-error.ts";
 import type { ActContext } from "../../runtime/controller.ts";
 import { actionDefinition } from "./actions/catalogue.ts";
 import { targetText } from "./actions/definition.ts";
+import { givenApproval } from "./approval/approval.ts";
 import { type Change, failure, nothing } from "./change.ts";
 import { type Observation, type Step, timeoutMsOf } from "./evaluate.ts";
 import { belongsTo } from "./job-state.ts";
@@ -86,7 +87,7 @@ async function start(observation: Observation, context: Context, tools: Tools): 
       ? await readState(definition, target, checked.parameters, { client: context.live, signal: context.signal })
       : { related: [] };
   const specHash = specHashOf(execution.spec);
-  const { approval } = execution.status ?? {};
+  const approval = givenApproval(execution);
   await tools.intend(
     execution,
     { action: checked.action, target: targetText(target), specHash, ...(approval && { approvedBy: approval.by }) },
@@ -108,7 +109,12 @@ async function start(observation: Observation, context: Context, tools: Tools): 
   return {
     phase: "executing",
     message: `Job ${name} runs`,
-    status: { jobName: name, jobUID: uid, executionResults: { success: false, jobName: name } },
+    status: {
+      jobName: name,
+      jobUID: uid,
+      executionResults: { success: false, jobName: name },
+      ...(approval && { approval }),
+    },
     conditions: [
       { type: "Executed", status: "Unknown", reason: "JobRunning", message: `Job ${name} runs` },
       ...(execution.status?.phase === "waiting_approval" && approval

@@ -3,6 +3,7 @@ import type { KubernetesExecution } from "../../api/kubernetes-execution.ts";
 import type { FailureReason } from "../../api/kubernetes-execution-status.ts";
 import { annotations } from "../../api/well-known.ts";
 import { durationMs, parseDurationMs } from "../../kube/duration.ts";
+import { givenApproval } from "./approval/approval.ts";
 import { belongsTo, jobStateOf } from "./job-state.ts";
 import { jobFinalizer } from "./names.ts";
 import { specHashOf } from "./spec-hash.ts";
@@ -104,7 +105,7 @@ export type ApprovalVerdict =
 
 /** Only another person's word about exactly this spec, given in time, counts (S4, S5). */
 export function approvalOf(execution: KubernetesExecution, deadlineMs: number): ApprovalVerdict {
-  const { approval } = execution.status ?? {};
+  const approval = givenApproval(execution);
   if (approval === undefined || approval.by === "") return { kind: "None" };
   if (approval.decision === "Rejected")
     return {

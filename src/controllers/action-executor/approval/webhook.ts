@@ -1,0 +1,154 @@
+import { MutatingWebhookConfiguration } from "../../../api/builtin/admission.ts";
+import { KubernetesExecution } from "../../../api/kubernetes-execution.ts";
+import { RemediationRequest } from "../../../api/remediation-request.ts";
+import { annotations, finalizers } from "../../../api/well-known.ts";
+import type { Env } from "../../../env/env.ts";
+import { deepEqual } from "../../../kube/equality.ts";
+import type { KubeObject } from "../../../kube/object.ts";
+import { formatTime } from "../../../kube/time.ts";
+import { mutator, type Webhook } from "../../../runtime/webhook.ts";
+import { object } from "../install-rbac.ts";
+import { specHashOf } from "../spec-hash.ts";
+import { approvalAnnotations } from "./approval.ts";
+
+export interface StampOptions {
+  readonly env: Env;
+  /** The users that our controllers are: they pass on who asked, and write down who approved. */
+  readonly controllerUsers: readonly string[];
+}
+
+/** Who asked and who approved is whoever the server says is asking; what a body says about it is replaced (H3, S4). */
+export const stampingWebhooks = (options: StampOptions): readonly Webhook[] => [
+  mutator<KubernetesExecution>({
+    path: executionPath,
+    kind: KubernetesExecution,
+    mutate: ({ object: execution, oldObject, operation, request }) => {
+      const user = request.userInfo.username ?? "";
+      if (request.subResource === "status") return stampStatus(execution, oldObject, user, options);
+      const requested = stampRequester(execution, oldObject, user, options);
+      return operation === "CREATE" ? withFinalizer(requested) : stampReceived(requested, oldObject, user, options);
+    },
+  }),
+  mutator<RemediationRequest>({
+    path: remediationPath,
+    kind: RemediationRequest,
+    mutate: ({ object: remediation, oldObject, request }) =>
+      stampRequester(remediation, oldObject, request.userInfo.username ?? "", options),
+  }),
+];
+
+function stampRequester<T extends KubeObject>(
+  wanted: T,
+  old: T | undefined,
+  user: string,
+  { controllerUsers }: StampOptions,
+): T {
+  const given = wanted.metadata.annotations?.[annotations.requestedBy];
+  const passedOn = controllerUsers.includes(user) && given !== undefined ? given : user;
+  const requestedBy = old ? old.metadata.annotations?.[annotations.requestedBy] : passedOn;
+  // On a new object nobody can have approved anything yet.
+  const kept = old?.metadata.annotations ?? {};
+  return annotated(wanted, {
+    [annotations.requestedBy]: requestedBy,
+    ...Object.fromEntries(Object.values(approvalAnnotations).map((name) => [name, kept[name]])),
+  });
+}
+
+/** Saves the executor a write: nothing it makes may outlive the execution. */
+function withFinalizer(execution: KubernetesExecution): KubernetesExecution {
+  const present = execution.metadata.finalizers ?? [];
+  if (present.includes(finalizers.execution)) return execution;
+  return { ...execution, metadata: { ...execution.metadata, finalizers: [...present, finalizers.execution] } };
+}
+
+/** `spec.approvalReceived` going from false to true is that person's approval; whether they may is the policy's question. */
+function stampReceived(
+  execution: KubernetesExecution,
+  old: KubernetesExecution | undefined,
+  user: string,
+  { env, controllerUsers }: StampOptions,
+): KubernetesExecution {
+  if (!execution.spec.approvalReceived || old?.spec.approvalReceived || controllerUsers.includes(user))
+    return execution;
+  return annotated(execution, {
+    [approvalAnnotations.by]: user,
+    [approvalAnnotations.at]: formatTime(env.now()),
+    [approvalAnnotations.specHash]: specHashOf(execution.spec),
+  });
+}
+
+function stampStatus(
+  execution: KubernetesExecution,
+  old: KubernetesExecution | undefined,
+  user: string,
+  { env, controllerUsers }: StampOptions,
+): KubernetesExecution {
+  const { approval } = execution.status ?? {};
+  if (approval === undefined || deepEqual(approval, old?.status?.approval) || controllerUsers.includes(user))
+    return execution;
+  const stamped = { ...approval, by: user, at: formatTime(env.now()), specHash: specHashOf(execution.spec) };
+  return { ...execution, status: { ...execution.status, approval: stamped } };
+}
+
+function annotated<T extends KubeObject>(wanted: T, set: Readonly<Record<string, string | undefined>>): T {
+  const all: Record<string, string | undefined> = { ...wanted.metadata.annotations, ...set };
+  const present = Object.fromEntries(
+    Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+  return { ...wanted, metadata: { ...wanted.metadata, annotations: present } };
+}
+
+const executionPath = "/admission/stamp-executions";
+const remediationPath = "/admission/stamp-remediations";
+
+/** How the API server reaches us: by address, or by Service in a cluster. */
+export interface WebhookAddress {
+  readonly caBundle: string;
+  readonly url?: string;
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
+}
+
+export function webhookObject({ caBundle, url, service }: WebhookAddress): KubeObject {
+  const reached = (path: string) => ({
+    caBundle: Buffer.from(caBundle).toString("base64"),
+    ...(url !== undefined && { url: `${url}${path}` }),
+    ...(service && { service: { ...service, path } }),
+  });
+  const common = {
+    // Without the stamp there is no knowing who asked: better no write than one by nobody.
+    failurePolicy: "Fail",
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+    timeoutSeconds: 5,
+    reinvocationPolicy: "IfNeeded",
+  };
+  const rule = (kind: typeof KubernetesExecution | typeof RemediationRequest, resources: readonly string[]) => [
+    {
+      apiGroups: [kind.group],
+      apiVersions: [kind.version],
+      resources,
+      operations: ["CREATE", "UPDATE"],
+      scope: "Namespaced",
+    },
+  ];
+  return object(
+    MutatingWebhookConfiguration,
+    { name: "capstan-actions" },
+    {
+      webhooks: [
+        {
+          ...common,
+          name: "executions.actions.capstan.dev",
+          clientConfig: reached(executionPath),
+          rules: rule(KubernetesExecution, [KubernetesExecution.plural, `${KubernetesExecution.plural}/status`]),
+        },
+        {
+          ...common,
+          name: "remediations.actions.capstan.dev",
+          clientConfig: reached(remediationPath),
+          rules: rule(RemediationRequest, [RemediationRequest.plural]),
+        },
+      ],
+    },
+  );
+}
