@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { processorMs } from "../../../test/processor-time.ts";
 import { RegoErrors } from "./errors.ts";
 import { parseModule, parseQuery } from "./module.ts";
 
@@ -9,7 +10,6 @@ const seedPolicy = `package a.b
 import data.c as d
 import future.keywords.and
 import future.keywords.not
-import { processorMs } from "../../../test/processor-time.ts";
 
 # METADATA
 # title: t
