@@ -1,0 +1,180 @@
+import { Node } from "../../../api/builtin/cluster.ts";
+import { ClassRuntime } from "../../../api/class-runtime.ts";
+import { ApiError } from "../../../client/api-error.ts";
+import type { Client } from "../../../client/client.ts";
+import type { Env } from "../../../env/env.ts";
+import { type GrpcCall, GrpcError, type GrpcMethod, grpcStatus } from "../../../http/grpc-server.ts";
+import { isConditionTrue } from "../../../kube/condition.ts";
+import { formatTime } from "../../../kube/time.ts";
+import { sanitizeId, timestamp, toClassRuntime, toUnit } from "./deployment-unit.ts";
+import * as messages from "./messages.ts";
+import { decode, encode, type Message, ProtobufError, type Value } from "./protobuf.ts";
+import { matches, references, summaryOf } from "./summary.ts";
+import { topologyOf } from "./topology.ts";
+
+/** The gRPC services that other parts of OaaS call, on top of the API. */
+export interface WireOptions {
+  readonly env: Env;
+  readonly client: Client;
+  /** Where class runtimes live that are deployed through this door. */
+  readonly namespace: string;
+  /** What this environment is called. */
+  readonly environment: string;
+  readonly version: string;
+}
+
+export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMethod> {
+  const { env, client, namespace, environment, version } = options;
+  const get = (id: unknown, signal: AbortSignal): Promise<ClassRuntime> =>
+    client.get(ClassRuntime, { namespace, name: nameOf(id) }, { signal });
+  const all = async (signal: AbortSignal): Promise<readonly ClassRuntime[]> =>
+    (await client.list(ClassRuntime, { namespace, signal })).items;
+  return new Map<string, GrpcMethod>([
+    unary(
+      "oaas.deployment.DeploymentService/Deploy",
+      messages.DeployRequest,
+      messages.DeployResponse,
+      async (request, { metadata, signal }) => {
+        const unit = (request["deployment_unit"] ?? {}) as Value;
+        nameOf(unit["id"]);
+        const wanted = toClassRuntime(unit, namespace, metadata["x-correlation-id"]);
+        // Asking again with the same id is an update: what is not asked for any more goes.
+        await client.apply(ClassRuntime, wanted, { fieldManager, force: true, signal });
+        return { status: messages.statusCode.ok, deployment_id: unit["id"], message: "accepted" };
+      },
+    ),
+    unary(
+      "oaas.deployment.DeploymentService/GetDeploymentStatus",
+      messages.DeploymentIdRequest,
+      messages.GetDeploymentStatusResponse,
+      async (request, { signal }) => {
+        const found = await get(request["deployment_id"], signal);
+        return {
+          status: messages.statusCode.ok,
+          deployment: toUnit(found),
+          message: found.status?.message,
+          status_resource_refs: references(found),
+        };
+      },
+    ),
+    unary(
+      "oaas.deployment.DeploymentService/DeleteDeployment",
+      messages.DeploymentIdRequest,
+      messages.DeleteDeploymentResponse,
+      async (request, { signal }) => {
+        await client.delete(ClassRuntime, { namespace, name: nameOf(request["deployment_id"]) }, { signal });
+        return { status: messages.statusCode.ok, message: "deleted" };
+      },
+    ),
+    unary(
+      "oaas.deployment.DeploymentService/ListClassRuntimes",
+      messages.ListClassRuntimesRequest,
+      messages.ListClassRuntimesResponse,
+      async (request, { signal }) => {
+        const found = (await all(signal)).filter((candidate) => matches(candidate, request));
+        const offset = Number(request["offset"] ?? 0);
+        const limit = Number(request["limit"] ?? 0) || found.length;
+        return { items: found.slice(offset, offset + limit).map((item) => summaryOf(item, environment)) };
+      },
+    ),
+    unary(
+      "oaas.deployment.DeploymentService/GetClassRuntime",
+      messages.DeploymentIdRequest,
+      messages.GetClassRuntimeResponse,
+      async (request, { signal }) => ({
+        deployment: summaryOf(await get(request["deployment_id"], signal), environment),
+      }),
+    ),
+    unary("oaas.health.HealthService/Check", messages.HealthCheckRequest, messages.HealthCheckResponse, async () => ({
+      status: messages.servingStatus.serving,
+    })),
+    ["/oaas.health.HealthService/Watch", watchHealth],
+    unary(
+      "oaas.health.CrmInfoService/GetEnvHealth",
+      messages.CrmEnvRequest,
+      messages.CrmEnvHealth,
+      async (request, { signal }) => {
+        const nodes = (await client.list(Node, { signal })).items;
+        const ready = nodes.filter(({ status }) => isConditionTrue(status?.conditions, "Ready")).length;
+        return {
+          env_name: request["env"] || environment,
+          status: nodes.length > 0 && ready === nodes.length ? "healthy" : ready > 0 ? "degraded" : "down",
+          crm_version: version,
+          last_seen: timestamp(formatTime(env.now())),
+          node_count: nodes.length,
+          ready_nodes: ready,
+          ...(nodes.length > 0 && { availability: ready / nodes.length }),
+        };
+      },
+    ),
+    unary(
+      "oaas.topology.TopologyService/GetTopology",
+      messages.TopologyRequest,
+      messages.TopologySnapshot,
+      async (_request, { signal }) => ({
+        ...topologyOf(await all(signal), environment),
+        timestamp: timestamp(formatTime(env.now())),
+      }),
+    ),
+  ]);
+}
+
+const fieldManager = "oprc-crm-api";
+
+function nameOf(id: unknown): string {
+  const name = typeof id === "string" ? sanitizeId(id) : "";
+  if (name !== "" && name.length <= maxNameLength) return name;
+  throw new GrpcError(
+    grpcStatus.invalidArgument,
+    `the deployment id ${JSON.stringify(id ?? "")} cannot be made a name of 1 to ${maxNameLength} letters and digits`,
+  );
+}
+
+const maxNameLength = 253;
+
+function unary(
+  path: string,
+  request: Message,
+  response: Message,
+  answer: (request: Value, call: GrpcCall) => Promise<Value>,
+): readonly [string, GrpcMethod] {
+  return [
+    `/${path}`,
+    async function* (call) {
+      const correlation = call.metadata["x-correlation-id"];
+      if (correlation !== undefined) call.setHeader("x-correlation-id", correlation);
+      yield encode(response, await answer(parse(request, call.message), call).catch(translate));
+    },
+  ];
+}
+
+function parse(message: Message, bytes: Uint8Array): Value {
+  try {
+    return decode(message, bytes);
+  } catch (error) {
+    const why = error instanceof ProtobufError ? error.message : "a text is not UTF-8";
+    throw new GrpcError(grpcStatus.invalidArgument, `the request cannot be read: ${why}`);
+  }
+}
+
+function translate(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
+  const codes: Readonly<Record<number, number>> = {
+    400: grpcStatus.invalidArgument,
+    404: grpcStatus.notFound,
+    409: grpcStatus.alreadyExists,
+    422: grpcStatus.invalidArgument,
+    429: grpcStatus.unavailable,
+    503: grpcStatus.unavailable,
+  };
+  throw new GrpcError(codes[error.status] ?? grpcStatus.internal, error.message);
+}
+
+/** Says once that we serve, and nothing more until the caller goes. */
+async function* watchHealth({ signal }: GrpcCall): AsyncIterable<Uint8Array> {
+  yield encode(messages.HealthCheckResponse, { status: messages.servingStatus.serving });
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
