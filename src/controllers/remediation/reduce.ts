@@ -1,0 +1,162 @@
+import { KubernetesExecution } from "../../api/kubernetes-execution.ts";
+import type { RemediationEvent, RemediationRequest } from "../../api/remediation-request.ts";
+import type { WorkflowExecution, WorkflowPhase } from "../../api/workflow-execution.ts";
+import type { StepStatus } from "../../api/workflow-step.ts";
+import { setCondition } from "../../kube/condition.ts";
+import { apiVersionOf } from "../../kube/kind.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import { formatTime } from "../../kube/time.ts";
+import type { Decision, StepReport } from "./evaluate.ts";
+
+type Status = NonNullable<RemediationRequest["status"]>;
+
+/** The remediation's new status; what others keep there stays. */
+export function reduce(
+  remediation: RemediationRequest,
+  workflow: WorkflowExecution | undefined,
+  decision: Decision,
+  now: Date,
+): Status {
+  const old = remediation.status ?? {};
+  const { generation } = remediation.metadata;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const begins = old.startTime === undefined && decision.phase !== "pending";
+  const over = decision.phase !== "pending" && decision.phase !== "executing";
+  let conditions = old.conditions;
+  if (decision.accepted)
+    conditions = setCondition(
+      conditions,
+      {
+        type: "Accepted",
+        status: decision.accepted === "StepsAccepted" ? "True" : "False",
+        reason: decision.accepted,
+        message: decision.accepted === "StepsAccepted" ? "The steps can be run" : decision.message,
+        ...observed,
+      },
+      now,
+    );
+  if (decision.complete)
+    conditions = setCondition(
+      conditions,
+      {
+        type: "Complete",
+        status: decision.complete === "InProgress" ? "False" : "True",
+        reason: decision.complete,
+        message: decision.message,
+        ...observed,
+      },
+      now,
+    );
+  return {
+    ...old,
+    ...observed,
+    overallPhase: decision.phase,
+    message: decision.message,
+    ...(begins && { startTime: formatTime(now) }),
+    ...(over && old.completedAt === undefined && { completedAt: formatTime(now) }),
+    ...(decision.steps.length > 0 && { stepStatuses: decision.steps.map((step) => stepStatusOf(step)) }),
+    ...(workflow && { workflowExecutionRef: referenceTo(workflow) }),
+    ...(conditions !== undefined && { conditions }),
+  };
+}
+
+export function workflowStatus(
+  workflow: WorkflowExecution,
+  decision: Decision,
+  now: Date,
+): NonNullable<WorkflowExecution["status"]> {
+  const old = workflow.status ?? {};
+  const { generation } = workflow.metadata;
+  const over = decision.phase !== "pending" && decision.phase !== "executing";
+  const current =
+    decision.steps.find(({ state }) => state === "executing")?.stepNumber ??
+    decision.steps.findLast(({ state }) => state !== "pending")?.stepNumber;
+  return {
+    ...old,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    phase: workflowPhases[decision.phase],
+    message: decision.message,
+    ...(decision.steps.length > 0 && {
+      totalSteps: decision.steps.length,
+      stepStatuses: decision.steps.map((step) => stepStatusOf(step)),
+    }),
+    ...(current !== undefined && { currentStep: current }),
+    ...(old.startTime === undefined && decision.phase !== "pending" && { startTime: formatTime(now) }),
+    ...(over && old.completionTime === undefined && { completionTime: formatTime(now) }),
+    ...(decision.plan && { executionPlan: { ...old.executionPlan, strategy: decision.plan.strategy } }),
+  };
+}
+
+const workflowPhases: Readonly<Record<Decision["phase"], WorkflowPhase>> = {
+  pending: "planning",
+  executing: "executing",
+  completed: "completed",
+  failed: "failed",
+  timed_out: "failed",
+  rolled_back: "failed",
+  skipped: "completed",
+};
+
+function stepStatusOf({ stepNumber, action, state, execution, rollback, message }: StepReport): StepStatus {
+  const { startTime, endTime, retriesAttempted } = execution?.status?.executionResults ?? {};
+  return {
+    stepNumber,
+    action,
+    status: state,
+    ...(execution && { k8sExecutionRef: referenceTo(execution) }),
+    ...(rollback && { rollbackExecutionRef: referenceTo(rollback) }),
+    ...(startTime !== undefined && { startTime }),
+    ...(endTime !== undefined && { endTime }),
+    ...(retriesAttempted !== undefined && { retriesAttempted }),
+    ...(message !== undefined && message !== "" && { errorMessage: message }),
+  };
+}
+
+const referenceTo = ({ apiVersion, kind, metadata }: KubeObject) => ({
+  apiVersion: apiVersion || apiVersionOf(KubernetesExecution),
+  kind: kind || KubernetesExecution.kind,
+  name: metadata.name,
+  ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+  ...(metadata.uid !== undefined && { uid: metadata.uid }),
+});
+
+/** Told when the phase changes, and for every step that changed. */
+export function eventsOf(remediation: RemediationRequest, decision: Decision): readonly Note[] {
+  const old = remediation.status?.overallPhase;
+  const before = new Map(
+    (remediation.status?.stepStatuses ?? []).map(({ stepNumber, status }) => [stepNumber, status]),
+  );
+  const steps = decision.steps.flatMap((step) => (before.get(step.stepNumber) === step.state ? [] : stepEvent(step)));
+  const told = decision.phase === old ? undefined : phaseEvents[decision.phase];
+  return [...steps, ...(told ? [{ ...told, message: decision.message }] : [])];
+}
+
+interface Note {
+  readonly type: "Normal" | "Warning";
+  readonly reason: RemediationEvent;
+  readonly message: string;
+}
+
+function stepEvent({ stepNumber, state, message = "", action }: StepReport): readonly Note[] {
+  switch (state) {
+    case "executing":
+      return [{ type: "Normal", reason: "StepStarted", message: `Step ${stepNumber}: ${action}` }];
+    case "completed":
+      return [{ type: "Normal", reason: "StepCompleted", message: `Step ${stepNumber}: ${action}` }];
+    case "failed":
+      return [{ type: "Warning", reason: "StepFailed", message: `Step ${stepNumber}: ${message}` }];
+    default:
+      return [];
+  }
+}
+
+const phaseEvents: Partial<
+  Readonly<Record<Decision["phase"], { readonly type: "Normal" | "Warning"; readonly reason: RemediationEvent }>>
+> = {
+  executing: { type: "Normal", reason: "RemediationStarted" },
+  completed: { type: "Normal", reason: "RemediationCompleted" },
+  failed: { type: "Warning", reason: "RemediationFailed" },
+  timed_out: { type: "Warning", reason: "RemediationTimedOut" },
+  rolled_back: { type: "Warning", reason: "RollbackCompleted" },
+  skipped: { type: "Normal", reason: "RemediationSkipped" },
+};
