@@ -74,7 +74,9 @@ describe("hostile clients", { timeout: 200_000 }, () => {
         await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), wait(500)]);
     }
     await wait(200);
-    assert.match(answer, /^HTTP\/1\.1 413 /);
+    // Who still sends when the connection is cut may never see the answer; that it was cut is what counts.
+    assert.ok(answer.startsWith("HTTP/1.1 413 ") || (answer === "" && socket.destroyed), answer.slice(0, 100));
+    assert.ok(socket.bytesWritten < 50e6, `${socket.bytesWritten} bytes were taken`);
     socket.destroy();
     assert.ok(process.memoryUsage().rss - rss < 60e6, "the body was not kept");
     assert.equal(registry.core.directory.size, 0);

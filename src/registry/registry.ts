@@ -7,7 +7,7 @@ import { type Access, identify } from "./access/access.ts";
 import { judgeOrigin } from "./access/origin.ts";
 import { type RateLimit, RateLimiter } from "./access/rate-limit.ts";
 import { Feed } from "./feed/feed.ts";
-import { emptyAnswer, errorAnswer } from "./http/answers.ts";
+import { emptyAnswer, errorAnswer, whole } from "./http/answers.ts";
 import { read } from "./http/capabilities.ts";
 import { discovery, discoveryPath } from "./http/discovery.ts";
 import { health } from "./http/health.ts";
@@ -45,6 +45,8 @@ export interface RegistryOptions {
   readonly rateLimit?: RateLimit;
   /** Web pages of other origins that may use the registry. */
   readonly allowedOrigins?: readonly string[];
+  /** The issuer's discovery document, handed on under `/q/oidc` to clients that know only the registry's address. */
+  readonly oidcDocument?: () => Promise<unknown>;
   readonly beatSaveMs?: number;
   /** How many changes the log keeps for readers that resume. */
   readonly maxKeptChanges?: number;
@@ -135,6 +137,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     async handle(request) {
       const { path, search } = splitTarget(request.target);
       if (path.startsWith("/q/health")) return health(path, core);
+      if (path === oidcPath && options.oidcDocument) return oidcAnswer(options.oidcDocument);
       if (!isOurs(path)) return undefined;
       const answered = await answer(request, path, search).catch((error: unknown) => faultAnswer(error, log, path));
       if (answered) count(routeOf(path, answered.status), answered.status);
@@ -156,6 +159,15 @@ function expiryOf(options: RegistryOptions): typeof defaultExpiryLimits {
     );
   return limits;
 }
+
+/** Where SDKs look for the issuer when they were not told where it is. */
+const oidcPath = "/q/oidc/.well-known/openid-configuration";
+
+const oidcAnswer = (document: () => Promise<unknown>): Promise<HttpResponse> =>
+  document().then(
+    (content) => whole(200, JSON.stringify(content)),
+    () => errorAnswer(502, "the issuer does not answer"),
+  );
 
 const maxBodyBytes = 64 * 1024;
 

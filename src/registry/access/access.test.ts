@@ -212,6 +212,17 @@ describe("OIDC tokens", () => {
     assert.ok(await tokens.authenticate(await second.sign({})), "an unknown key makes it look again");
   });
 
+  test("can be had by clients that know only the registry: it hands on where the issuer is, to everyone", async () => {
+    const oidcDocument = async (): Promise<unknown> => ({ issuer, jwks_uri: `${issuer}/certs` });
+    const world = await registryWorld(manualEnv(), { access, oidcDocument });
+    const called = await world.call("GET", "/q/oidc/.well-known/openid-configuration");
+    assert.deepEqual([called.status, JSON.parse(called.text)], [200, { issuer, jwks_uri: `${issuer}/certs` }]);
+    const away = await registryWorld(manualEnv(), { access, oidcDocument: () => Promise.reject(new Error("away")) });
+    assert.equal((await away.call("GET", "/q/oidc/.well-known/openid-configuration")).status, 502);
+    const without = await registryWorld(manualEnv());
+    assert.equal((await without.call("GET", "/q/oidc/.well-known/openid-configuration")).status, 0);
+  });
+
   test("for another audience are refused", async () => {
     const env = manualEnv();
     const key = await made("one");

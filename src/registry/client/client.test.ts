@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { rolldown } from "rolldown";
+import { systemEnv } from "../../env/system.ts";
+import { textReply } from "../../http/reply.ts";
 import { type ManualEnv, manualEnv } from "../../testing/manual-env.ts";
+import { listenForTests } from "../loopback-for-tests.ts";
 import type { Registry } from "../registry.ts";
 import { callRegistry, type RegistryWorld, registryWorld } from "../registry-for-tests.ts";
 import { decodeIdFile, encodeIdFile, idFile } from "./id-file.ts";
@@ -186,6 +190,33 @@ describe("the data file", () => {
     assert.equal(readFileSync(join(folder, "deep", ".._my_tool.wanaku.dat")).length, 50);
     rmSync(folder, { recursive: true });
   });
+});
+
+test("a process that is asked to end says goodbye first, and then ends as it was asked", {
+  timeout: 30_000,
+}, async () => {
+  const world = await registryWorld(systemEnv);
+  const server = await listenForTests(async (request) => (await world.registry.handle(request)) ?? textReply(404, ""));
+  const folder = mkdtempSync(join(tmpdir(), "capstan-goodbye-"));
+  const program = `
+    import { deregisterOnExit, nodeRegistration } from ${JSON.stringify(new URL("node.ts", import.meta.url).href)};
+    const manager = nodeRegistration({ url: ${JSON.stringify(server.url)}, dataDir: ${JSON.stringify(folder)}, target: ${JSON.stringify(target)} });
+    deregisterOnExit(manager);
+    await manager.start();
+    console.log("ready");
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  assert.deepEqual(await world.names(), ["tool"]);
+  const ended = new Promise((resolve) => child.once("exit", (_code, signal) => resolve(signal)));
+  child.kill("SIGTERM");
+  assert.equal(await ended, "SIGTERM");
+  assert.deepEqual(await world.names(), []);
+  await server.close();
+  await world.registry.stop();
+  rmSync(folder, { recursive: true });
 });
 
 test("the client's bundle for pages needs nothing of Node", async () => {

@@ -1,10 +1,12 @@
+import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
+import { after, describe, test } from "node:test";
 import { systemEnv } from "../../env/system.ts";
 import type { Database } from "../../store/database.ts";
 import { openSqlite } from "../../store/sqlite-database.ts";
+import { StoreError } from "../../store/store-error.ts";
 import { describeLog } from "./log-cases.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { openSqlLog } from "./sql-log.ts";
@@ -35,4 +37,52 @@ describeLog("SQLite", {
     await Promise.all(open.map((database) => database.close()));
     open = [];
   },
+});
+
+describe("a commit whose answer was lost (F43)", () => {
+  /** A database that loses its connection at the commit: after it, or instead of it. */
+  const losing = (database: Database, when: "after" | "before"): Database => {
+    let isFirst = true;
+    return {
+      kind: database.kind,
+      migrate: (component, migrations) => database.migrate(component, migrations),
+      query: (sql, values) => database.query(sql, values),
+      listen: (channel, listener) => database.listen(channel, listener),
+      close: () => database.close(),
+      async transaction(work) {
+        const isLost = isFirst;
+        isFirst = false;
+        if (!isLost) return database.transaction(work);
+        const unknown = new StoreError("CommitUnknown", "connection lost");
+        if (when === "after") await database.transaction(work);
+        else
+          await database
+            .transaction(async (transaction) => Promise.reject(await work(transaction)))
+            .catch(() => undefined);
+        throw unknown;
+      },
+    };
+  };
+  const forgotten = [{ kind: "Forgotten", id: "x", atMs: 1, instance: null }] as const;
+
+  test("is found in the log and acknowledged, once", async () => {
+    const database = losing(await openSqlite(":memory:"), "after");
+    const log = await openSqlLog(systemEnv, database);
+    const made = await log.commit({ applied: 0, confirm: [], decide: () => forgotten });
+    assert.deepEqual(
+      made.map(({ sequence }) => sequence),
+      [1],
+    );
+    assert.equal((await log.load()).sequence, 1);
+    await database.close();
+  });
+
+  test("is not found and may be tried again", async () => {
+    const database = losing(await openSqlite(":memory:"), "before");
+    const log = await openSqlLog(systemEnv, database);
+    const lost = log.commit({ applied: 0, confirm: [], decide: () => forgotten });
+    await assert.rejects(lost, (error) => error instanceof StoreError && error.reason === "Unavailable");
+    assert.equal((await log.load()).sequence, 0);
+    await database.close();
+  });
 });
