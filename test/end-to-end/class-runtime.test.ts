@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Namespace } from "../../src/api/builtin/cluster.ts";
 import { Event } from "../../src/api/builtin/event.ts";
 import { Service } from "../../src/api/builtin/service.ts";
 import { Deployment } from "../../src/api/builtin/workloads.ts";
 import { ClassRuntime } from "../../src/api/class-runtime.ts";
+import { readManifests } from "../../src/cli/manifest-files.ts";
 import type { Client } from "../../src/client/client.ts";
 import { classFunction } from "../../src/controllers/class-runtime/example-class.ts";
 import { defaultSettings } from "../../src/controllers/class-runtime/settings.ts";
@@ -352,4 +354,29 @@ test("bad input ends in a clear condition and not in a loop", { timeout: 60_000 
   assert.ok(reconciles() - before <= 6, `${reconciles() - before} reconciles in 1.5 s`);
   assert.ok(writes.length - beforeWrites <= 2, writes.slice(beforeWrites).join("\n"));
   assert.equal(defaultSettings.retry.baseMs, 5_000);
+});
+
+test("the demo's class becomes available as it is written", { timeout: 60_000 }, async (context) => {
+  const { client } = await startClassWorld(context);
+  const [home, greeter] = readManifests(["demo/20-class-runtime.yaml"]).map(({ object }) => object);
+  assert.ok(home && greeter);
+  await client.create(Namespace, home);
+  await client.create(ClassRuntime, greeter as ClassRuntime);
+  await eventually(
+    () => client.get(ClassRuntime, { namespace: "oaas-demo", name: "greeter" }),
+    ({ status }) => assert.equal(status?.phase, "available", status?.message),
+  );
+});
+
+test("a class of 300 functions is deployed once and told in one sentence", { timeout: 90_000 }, async (context) => {
+  const { client, writes } = await startClassWorld(context, { node: false });
+  await deploy(client, "many", {
+    functions: Array.from({ length: 300 }, (_, index) => classFunction(`shop.Many.f${index}`)),
+  });
+  const many = await reaches(client, "many", "progressing");
+  assert.equal(many.status?.functions?.length, 300);
+  assert.match(many.status?.message ?? "", /; and 297 more$/);
+  assert.equal((await children(client, "many")).length, 600);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal(writes.length, 602, "a finalizer, 600 children and one status");
 });
