@@ -4,8 +4,7 @@
  */
 import { systemEnv } from "../env/system.ts";
 import { textReply } from "../http/reply.ts";
-import { openPostgres } from "../store/postgres-database.ts";
-import { openSqlite } from "../store/sqlite-database.ts";
+import { openDatabase } from "../store/open-database.ts";
 import { openAccess } from "./access/access.ts";
 import { listenForTests } from "./loopback-for-tests.ts";
 import { createRegistry, type RegistryOptions } from "./registry.ts";
@@ -19,9 +18,7 @@ export interface ReplicaSettings {
 }
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as ReplicaSettings;
-const database = settings.store.startsWith("postgres:")
-  ? await openPostgres({ env: systemEnv, url: settings.store })
-  : await openSqlite(settings.store);
+const database = await openDatabase(systemEnv, settings.store);
 const storage = await openSqlLog(systemEnv, database);
 const registry = createRegistry({ env: systemEnv, storage, access: openAccess, ...settings.options });
 await registry.start();

@@ -52,9 +52,10 @@ export class Prober {
   async sweep(): Promise<void> {
     const { core, maxConcurrent = 10, isOurTurn = () => true } = this.#options;
     if (!isOurTurn()) return;
-    const waiting = [...core.directory.registered()];
+    const waiting = core.directory.registered().values();
+    // All workers take from the same row, each the next one.
     const worker = async (): Promise<void> => {
-      for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) await this.#look(entry);
+      for (const entry of waiting) await this.#look(entry);
     };
     await Promise.all(Array.from({ length: maxConcurrent }, worker));
   }
