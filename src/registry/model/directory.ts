@@ -67,9 +67,6 @@ export class Directory implements View {
   engines(serviceType: string, serviceSubType: string, languageName: string): readonly Entry[] {
     return this.#byEngine.list(engineKey(serviceType, serviceSubType, languageName));
   }
-  types(): IterableIterator<string> {
-    return this.#byType.keys();
-  }
 
   /** Puts back what was stored; heartbeats are counted from now, because nobody could be heard before. */
   load(instance: Instance, lastSeenMs: number | undefined, now: Moment): Entry {

@@ -10,8 +10,6 @@ export class Entry implements Heard {
   lastSeenMs: number | undefined;
   /** On the monotonic clock, when it went into hiding. */
   hiddenSinceMs = 0;
-  /** Whether the last heartbeat has yet to be written down. */
-  isBeatUnsaved = false;
   /** When the sweep will look at it next. */
   scheduledAtMs: number | undefined;
 

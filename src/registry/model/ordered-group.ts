@@ -63,8 +63,4 @@ export class OrderedIndex<T> {
   list(key: string): readonly T[] {
     return this.#groups.get(key)?.list() ?? [];
   }
-
-  keys(): IterableIterator<string> {
-    return this.#groups.keys();
-  }
 }
