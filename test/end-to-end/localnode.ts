@@ -19,6 +19,7 @@ export interface NodeWorld {
   readonly dataDir: string;
   /** How many requests that change something the API has got, reads left out. */
   readonly writes: () => number;
+  readonly metrics: () => string;
   /** Stops the node and everything that runs on it, and starts another one in its place. */
   restart(): Promise<void>;
 }
@@ -71,6 +72,7 @@ export async function startNode(context: TestContext, options: Partial<LocalNode
     client,
     dataDir,
     writes: () => writes,
+    metrics: () => running?.manager.metrics.expose() ?? "",
     async restart() {
       await stop();
       await start();

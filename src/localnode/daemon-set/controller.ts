@@ -10,6 +10,7 @@ import { writeStatus } from "../../runtime/status-write.ts";
 import { controllerManager } from "../identity.ts";
 import { nodeChanged } from "../node/node-changed.ts";
 import { revisionHashLabel, settleHistory, trimHistory } from "../revision/history.ts";
+import { calmly } from "../workloads/calmly.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
 import { createPods, deletePods } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
@@ -28,6 +29,7 @@ export const daemonSetController: Controller = defineReconciler({
       map: (_node, read) => read.list(DaemonSet).map(({ metadata: { namespace = "", name } }) => ({ namespace, name })),
     }),
   ],
+  objectRate: calmly,
   fieldManager: controllerManager,
   permissions: [allow(Pod, ["create", "patch", "delete"]), allow(ControllerRevision, ["create", "patch", "delete"])],
   async reconcile(key, context) {

@@ -7,6 +7,7 @@ import { allow } from "../../runtime/permission.ts";
 import { done, type Result, requeue, requeueAfter } from "../../runtime/result.ts";
 import { mergeDifference, writeStatus } from "../../runtime/status-write.ts";
 import { controllerManager } from "../identity.ts";
+import { calmly } from "../workloads/calmly.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
 import { isNamespaceLeaving } from "../workloads/manage-pods.ts";
 import { isPodFinished } from "../workloads/pod-facts.ts";
@@ -28,6 +29,7 @@ export const deploymentController: Controller = defineReconciler({
     }),
     watch(ReplicaSet, { map: (set, read) => (controllerOf(set) ? [] : ownersSelecting(read, Deployment, set)) }),
   ],
+  objectRate: calmly,
   fieldManager: controllerManager,
   permissions: [allow(Deployment, ["patch"]), allow(ReplicaSet, ["create", "patch", "delete"])],
   reconcile,

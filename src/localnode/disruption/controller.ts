@@ -8,7 +8,8 @@ import type { Read } from "../../runtime/read.ts";
 import { done, requeue, requeueAfter } from "../../runtime/result.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
 import { controllerManager } from "../identity.ts";
-import { ownersSelecting, selects } from "../workloads/claim.ts";
+import { calmly } from "../workloads/calmly.ts";
+import { ownersSelecting, selection } from "../workloads/claim.ts";
 import { evaluate } from "./evaluate.ts";
 
 /** PodDisruptionBudgets: how many pods may be evicted now. The API server asks them in every eviction. */
@@ -21,15 +22,14 @@ export const disruptionController: Controller = defineReconciler({
     watch(StatefulSet, { map: inNamespace }),
   ],
   reads: [Deployment],
+  objectRate: calmly,
   fieldManager: controllerManager,
   async reconcile(key, context) {
     const { read, now } = context;
     const budget = read.get(PodDisruptionBudget, key);
     if (budget === undefined) return done;
     const { namespace } = budget.metadata;
-    const pods = read
-      .list(Pod, namespace === undefined ? {} : { namespace })
-      .filter((pod) => selects(budget.spec.selector, pod));
+    const pods = read.list(Pod, namespace === undefined ? {} : { namespace }).filter(selection(budget.spec.selector));
     const { status, lookAgainMs } = evaluate({ budget, pods, expected: expectedPods(pods, read), now });
     const written = await writeStatus(PodDisruptionBudget, budget, status, context);
     if (written === "Outdated") return requeue;

@@ -10,6 +10,7 @@ import { allow } from "../../runtime/permission.ts";
 import { done, type Result, requeue, requeueAfter } from "../../runtime/result.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
 import { controllerManager } from "../identity.ts";
+import { calmly } from "../workloads/calmly.ts";
 import { createPods, deletePods } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { timeMs } from "../workloads/pod-facts.ts";
@@ -30,6 +31,7 @@ export function jobController(backoff: BackoffOptions = defaultJobBackoff): Cont
       // A pod that has lost its Job still waits to be counted, and nobody will count it.
       watch(Pod, { map: (pod) => (controllerOf(pod) === undefined && isTracked(pod) ? formerJob(pod) : []) }),
     ],
+    objectRate: calmly,
     fieldManager: controllerManager,
     permissions: [allow(Job, ["delete"]), allow(Pod, ["create", "patch", "delete"])],
     async reconcile(key, context) {

@@ -15,16 +15,9 @@ const statusesOf = ({ initContainerStatuses = [], containerStatuses = [] }: PodS
 
 function containerEvents(pod: Pod, before: ContainerStatus | undefined, after: ContainerStatus): readonly EventNote[] {
   const { name } = after;
-  const { running, waiting, terminated } = after.state ?? {};
+  const { running, waiting } = after.state ?? {};
   const isNewRun = before?.restartCount !== after.restartCount || before?.state?.running === undefined;
   if (running !== undefined && isNewRun) return [normal("Started", `Started container ${name}`)];
-  if (
-    terminated !== undefined &&
-    pod.metadata.deletionTimestamp !== undefined &&
-    before?.state?.running !== undefined
-  ) {
-    return [normal("Killing", `Stopping container ${name}`)];
-  }
   if (waiting === undefined || waiting.reason === before?.state?.waiting?.reason) return [];
   switch (waiting.reason) {
     case "CrashLoopBackOff": {

@@ -39,6 +39,11 @@ export class ProcessRecords {
     return ended;
   }
 
+  /** The uids of pods that have files. */
+  pods(): readonly string[] {
+    return list(this.#places.pods);
+  }
+
   /** Forgets the files of pods that are no more. */
   keepOnly(uids: ReadonlySet<string>): void {
     for (const uid of list(this.#places.pods)) {

@@ -39,13 +39,20 @@ export function createProcesses(options: ProcessesOptions): Processes {
   const records = new ProcessRecords(places);
   installCommand(places.bin, options.command);
   records.endLeftovers();
+  // Most pods have no files at all, and need not be looked for on the disk.
+  const withFiles = new Set(records.pods());
   const settings = { places, image, nodeAddress, path, api };
   return {
     isFor: (container) =>
       isOwnImage(container.image, image) || (which === "all" && (container.command?.length ?? 0) > 0),
-    start: (request) => runProcess({ env, settings, logs, records }, request),
+    start(request) {
+      withFiles.add(request.pod.metadata.uid ?? "");
+      return runProcess({ env, settings, logs, records }, request);
+    },
     logs: podLogsFrom(env, logs),
     keepOnly: (uids) => records.keepOnly(uids),
-    forget: (uid) => void rm(places.pod(uid), { recursive: true, force: true }).catch(() => undefined),
+    forget(uid) {
+      if (withFiles.delete(uid)) void rm(places.pod(uid), { recursive: true, force: true }).catch(() => undefined);
+    },
   };
 }

@@ -7,6 +7,7 @@ import { allow } from "../../runtime/permission.ts";
 import { done, type Result, requeue, requeueAfter } from "../../runtime/result.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
 import { controllerManager } from "../identity.ts";
+import { calmly } from "../workloads/calmly.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
 import { inDeletionOrder } from "../workloads/deletion-order.ts";
 import { burst, createPods, deletePods, type PodsManaged } from "../workloads/manage-pods.ts";
@@ -20,6 +21,7 @@ export const replicaSetController: Controller = defineReconciler({
   reconciles: ReplicaSet,
   owns: [Pod],
   watches: [watch(Pod, { map: (pod, read) => (controllerOf(pod) ? [] : ownersSelecting(read, ReplicaSet, pod)) })],
+  objectRate: calmly,
   fieldManager: controllerManager,
   permissions: [allow(Pod, ["create", "patch", "delete"])],
   reconcile,

@@ -8,7 +8,8 @@ import { allow } from "../../runtime/permission.ts";
 import type { Read } from "../../runtime/read.ts";
 import { done, type Result, requeue } from "../../runtime/result.ts";
 import { controllerManager } from "../identity.ts";
-import { selects } from "../workloads/claim.ts";
+import { calmly } from "../workloads/calmly.ts";
+import { selection, selects } from "../workloads/claim.ts";
 import { isNamespaceLeaving } from "../workloads/manage-pods.ts";
 import { Endpoints } from "./endpoints-kind.ts";
 import { type EndpointGroup, endpointGroups, sliceContents, subsets } from "./evaluate.ts";
@@ -25,6 +26,7 @@ export const endpointsController: Controller = defineReconciler({
       map: ({ metadata: { namespace = "", name } }) => [{ namespace, name }],
     }),
   ],
+  objectRate: calmly,
   fieldManager: controllerManager,
   permissions: [allow(EndpointSlice, ["create", "patch", "delete"]), allow(Endpoints, ["create", "patch", "delete"])],
   async reconcile(key, context) {
@@ -35,9 +37,8 @@ export const endpointsController: Controller = defineReconciler({
     if (selector === undefined || Object.keys(selector).length === 0 || type === "ExternalName") return done;
     if (service.metadata.deletionTimestamp !== undefined) return done;
     const { namespace } = service.metadata;
-    const pods = context.read
-      .list(Pod, namespace === undefined ? {} : { namespace })
-      .filter((pod) => selects({ matchLabels: selector }, pod));
+    const isSelected = selection({ matchLabels: selector });
+    const pods = context.read.list(Pod, namespace === undefined ? {} : { namespace }).filter(isSelected);
     const groups = endpointGroups(service, pods);
     const slices = await writeSlices(service, groups, context);
     return slices === done ? writeEndpoints(service, groups, context) : slices;

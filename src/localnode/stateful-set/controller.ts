@@ -9,6 +9,7 @@ import { done, requeue, requeueAfter } from "../../runtime/result.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
 import { controllerManager } from "../identity.ts";
 import { revisionHashLabel, settleHistory, templateOf, trimHistory } from "../revision/history.ts";
+import { calmly } from "../workloads/calmly.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
 import { createPods, deletePods } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
@@ -23,6 +24,7 @@ export const statefulSetController: Controller = defineReconciler({
   owns: [Pod, ControllerRevision],
   watches: [watch(Pod, { map: (pod, read) => (controllerOf(pod) ? [] : ownersSelecting(read, StatefulSet, pod)) })],
   reads: [PersistentVolumeClaim],
+  objectRate: calmly,
   fieldManager: controllerManager,
   permissions: [
     allow(Pod, ["create", "patch", "delete"]),

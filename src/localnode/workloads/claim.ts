@@ -7,10 +7,14 @@ import { controllerOf, controllerReference } from "../../kube/owner-reference.ts
 import type { Read } from "../../runtime/read.ts";
 import type { Write } from "../../runtime/write.ts";
 
-export const selects = (selector: LabelSelector | undefined, object: KubeObject): boolean => {
+export const selects = (selector: LabelSelector | undefined, object: KubeObject): boolean =>
+  selection(selector)(object);
+
+/** For a selector that many objects are held against. */
+export function selection(selector: LabelSelector | undefined): (object: KubeObject) => boolean {
   const requirements = labelSelectorRequirements(selector);
-  return requirements.ok && matchesLabels(requirements.value, object.metadata.labels);
-};
+  return ({ metadata }) => requirements.ok && matchesLabels(requirements.value, metadata.labels);
+}
 
 /**
  * The children that belong to an owner, after orphans that its selector matches were adopted and children that it no
@@ -23,13 +27,14 @@ export async function claim<C extends KubeObject>(
   candidates: readonly C[],
 ): Promise<readonly C[]> {
   const claimed: C[] = [];
+  const isSelected = selection(owner.selector);
   const reference = controllerReference(owner.kind, owner.object);
   let ownerLeaves = owner.object.metadata.deletionTimestamp !== undefined;
   let isAsked = false;
   for (const child of candidates) {
     const controller = controllerOf(child);
-    const matches = selects(owner.selector, child);
     if (controller !== undefined && controller.uid !== reference.uid) continue;
+    const matches = isSelected(child);
     if (controller !== undefined && matches) {
       claimed.push(child);
       continue;
