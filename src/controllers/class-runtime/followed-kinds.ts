@@ -1,7 +1,7 @@
 import { KnativeService } from "../../api/builtin/knative.ts";
 import { ServiceMonitor } from "../../api/builtin/monitoring.ts";
 import { labels } from "../../api/well-known.ts";
-import type { KubeObject, ObjectKey } from "../../kube/object.ts";
+import type { KubeObject } from "../../kube/object.ts";
 import { controllerOf } from "../../kube/owner-reference.ts";
 import { type Controller, defineReconciler } from "../../runtime/controller.ts";
 import { done } from "../../runtime/result.ts";
@@ -16,7 +16,6 @@ export interface FollowedKinds {
   /** Keys of class runtimes whose children have changed. */
   readonly wakes: Channel;
   labelled(kind: FollowedKind, namespace: string, owner: string): readonly KubeObject[];
-  get(kind: FollowedKind, key: ObjectKey): KubeObject | undefined;
 }
 
 const kinds = { KnativeService, ServiceMonitor } as const;
@@ -25,6 +24,10 @@ export type FollowedKind = keyof typeof kinds;
 export function followKinds(): FollowedKinds {
   const wakes = channel();
   const seen: Readonly<Record<FollowedKind, Map<string, KubeObject>>> = {
+    KnativeService: new Map(),
+    ServiceMonitor: new Map(),
+  };
+  const byClass: Readonly<Record<FollowedKind, Map<string, Map<string, KubeObject>>>> = {
     KnativeService: new Map(),
     ServiceMonitor: new Map(),
   };
@@ -37,8 +40,12 @@ export function followKinds(): FollowedKinds {
         const id = `${key.namespace}/${key.name}`;
         const before = seen[kind].get(id);
         const object = read.get<KubeObject>(kinds[kind], key);
-        if (object) seen[kind].set(id, object);
-        else seen[kind].delete(id);
+        if (before) byClass[kind].get(classOf(before))?.delete(id);
+        if (object) {
+          seen[kind].set(id, object);
+          const siblings = byClass[kind].get(classOf(object)) ?? new Map<string, KubeObject>();
+          byClass[kind].set(classOf(object), siblings.set(id, object));
+        } else seen[kind].delete(id);
         for (const owner of new Set([ownerOf(before), ownerOf(object)])) {
           if (owner !== undefined) wakes.send({ namespace: key.namespace ?? "", name: owner });
         }
@@ -48,13 +55,11 @@ export function followKinds(): FollowedKinds {
   return {
     controllers: [follow("KnativeService"), follow("ServiceMonitor")],
     wakes,
-    labelled: (kind, namespace, owner) =>
-      [...seen[kind].values()].filter(
-        ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.classOwner] === owner,
-      ),
-    get: (kind, key) => seen[kind].get(`${key.namespace}/${key.name}`),
+    labelled: (kind, namespace, owner) => [...(byClass[kind].get(`${namespace}/${owner}`)?.values() ?? [])],
   };
 }
+
+const classOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.labels?.[labels.classOwner]}`;
 
 function ownerOf(object: KubeObject | undefined): string | undefined {
   if (object === undefined) return undefined;
