@@ -77,7 +77,12 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const exchanges = new Exchanges(options);
   const server = options.tls
     ? createTlsServer(options.tls)
-    : createHttpServer({ keepAliveTimeout: keepAliveMs, requestTimeout: requestTimeoutMs });
+    : createHttpServer({
+        keepAliveTimeout: keepAliveMs,
+        requestTimeout: requestTimeoutMs,
+        // Java's client offers HTTP/2 with every plain request; declining means to answer it as it is.
+        shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== "h2c",
+      });
   server.on("request", (request: AnyRequest, response: AnyResponse) => void exchanges.serve(request, response));
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     exchanges.upgrade(request, socket, head),
