@@ -66,6 +66,8 @@ class DatabaseTrail implements AuditTrail {
 
   async #write(): Promise<void> {
     this.#writing = true;
+    // Those who come in the same moment go along.
+    await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, maxAppendsTogether);
       try {

@@ -6,7 +6,7 @@ import { Pod } from "../../src/api/builtin/pod.ts";
 import { findKind } from "../../src/api/kinds.ts";
 import { createApiServer } from "../../src/apiserver/server.ts";
 import { auditSigner, newAuditKey } from "../../src/audit/signing-key.ts";
-import { openAuditTrail } from "../../src/audit/trail.ts";
+import { type AuditTrail, openAuditTrail } from "../../src/audit/trail.ts";
 import type { Client } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/create-client.ts";
 import { installKinds } from "../../src/control-plane/install.ts";
@@ -28,7 +28,7 @@ import type { HttpHandler } from "../../src/http/message.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { parsedOrThrow } from "../../src/kube/parsed.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
-import { silentLogger } from "../../src/runtime/log.ts";
+import { type Logger, silentLogger } from "../../src/runtime/log.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
 import { MetricsRegistry } from "../../src/runtime/metrics.ts";
 import { createWebhookHandler } from "../../src/runtime/webhook.ts";
@@ -44,6 +44,8 @@ export interface ActionCluster {
   readonly admin: Client;
   readonly database: Database;
   readonly handler: HttpHandler;
+  /** Without anybody signed in. */
+  readonly raw: HttpHandler;
   /** Orders that were carried out, in order, dry runs included. */
   readonly carriedOut: readonly Order[];
   /** What a user of that name sees, with the groups given. */
@@ -60,6 +62,9 @@ export interface StartOptions {
   readonly transport?: HttpHandler;
   readonly controllers?: (options: { readonly metrics: MetricsRegistry }) => readonly Controller[];
   readonly metrics?: MetricsRegistry;
+  /** Where faults of the trail are put in. */
+  readonly around?: (trail: AuditTrail) => AuditTrail;
+  readonly log?: Logger;
 }
 
 export interface JobBehaviour {
@@ -130,14 +135,16 @@ export async function startActionCluster(
     admin,
     database,
     handler: signedIn("admin"),
+    raw: server.handle,
     carriedOut,
     apply,
     as: (token) => createClient({ env, transport: signedIn(token) }),
     async start(options = {}) {
       const metrics = options.metrics ?? new MetricsRegistry();
       const client = createClient({ env, transport: signedIn(controllerUser, options.transport ?? server.handle) });
-      const manager = createManager({ env, client, metrics });
-      const audit = await openAuditTrail({ env, database, signer, checkpointEvery: 10 });
+      const manager = createManager({ env, client, metrics, ...(options.log && { log: options.log }) });
+      const trail = await openAuditTrail({ env, database, signer, checkpointEvery: 10 });
+      const audit = options.around?.(trail) ?? trail;
       const settings = { ...defaultSettings, image: "capstan:test", ...options.settings };
       manager.add(actionExecutor({ env, metrics, audit, settings }));
       for (const controller of options.controllers?.({ metrics }) ?? []) manager.add(controller);
@@ -168,10 +175,10 @@ export async function startActionCluster(
       if (behaviour.fails || behaviour.withoutEffect) break;
       carriedOut.push(order);
       result = await carryOut(order, { env, client, signal: new AbortController().signal });
+      if (!behaviour.withoutResult) await writePod(job, encodeResult(result), result.outcome === "Refused" ? 2 : 0);
     }
     const failed =
       behaviour.fails ?? (result?.outcome === "Refused" || result?.outcome === "Failed" ? "Failed" : undefined);
-    if (result && !behaviour.withoutResult) await writePod(job, encodeResult(result), failed ? 2 : 0);
     const time = new Date().toISOString().slice(0, 19);
     const condition = failed
       ? {

@@ -7,7 +7,7 @@ import { targetText } from "./actions/definition.ts";
 import { givenApproval } from "./approval/approval.ts";
 import { type Change, failure, nothing } from "./change.ts";
 import { type Observation, type Step, timeoutMsOf } from "./evaluate.ts";
-import { belongsTo } from "./job-state.ts";
+import { belongsTo, jobStateOf } from "./job-state.ts";
 import { jobNameOf, jobNamespace } from "./names.ts";
 import { checkParameters } from "./parameters.ts";
 import { createRun, releaseJob, removeJob } from "./run-job.ts";
@@ -148,7 +148,8 @@ async function start(observation: Observation, context: Context, tools: Tools): 
         : []),
       { key: "job", verb: "create-job", result: "Created", details: { jobName: name, jobUID: uid, specHash } },
     ],
-    lookAgainMs: timeoutMsOf(execution),
+    // A Job that we find again may have ended while we were away, and will not tell us twice.
+    lookAgainMs: jobStateOf(run.job).kind === "Running" ? timeoutMsOf(execution) : 0,
   };
 }
 
