@@ -37,7 +37,7 @@ export const daemonSetController: Controller = defineReconciler({
     const set = read.get(DaemonSet, key);
     if (set === undefined) return done;
     const { namespace } = set.metadata;
-    const owner = { kind: DaemonSet, object: set, selector: set.spec.selector };
+    const owner = { kind: DaemonSet, object: set, selector: set.spec.selector, live: context.live };
     const pods = await claim(write, owner, Pod, read.list(Pod, namespace === undefined ? {} : { namespace }));
     const history = await settleHistory(DaemonSet, set, context);
     const hash = history.update.metadata.labels?.[revisionHashLabel] ?? "";

@@ -35,7 +35,7 @@ export const statefulSetController: Controller = defineReconciler({
     const { read, write, now } = context;
     const set = read.get(StatefulSet, key);
     if (set === undefined) return done;
-    const owner = { kind: StatefulSet, object: set, selector: set.spec.selector };
+    const owner = { kind: StatefulSet, object: set, selector: set.spec.selector, live: context.live };
     const candidates = read.list(
       Pod,
       set.metadata.namespace === undefined ? {} : { namespace: set.metadata.namespace },

@@ -63,11 +63,10 @@ export interface ClaimingOwner {
   readonly object: KubeObject;
   readonly selector: LabelSelector | undefined;
   /** Asked before anything is adopted: a cache may not know yet that the owner is being deleted. */
-  readonly live?: Pick<Client, "get">;
+  readonly live: Pick<Client, "get">;
 }
 
 async function hasLeft({ kind, object, live }: ClaimingOwner): Promise<boolean> {
-  if (live === undefined) return false;
   try {
     const { metadata } = await live.get(kind, object.metadata);
     return metadata.uid !== object.metadata.uid || metadata.deletionTimestamp !== undefined;
