@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { TestContext } from "node:test";
-import { completeProgram } from "./complete-program.ts";
+import { createProgram } from "../../src/cli/program.ts";
 
 /** A reader's terminal, in a folder that looks like a checkout whose `.capstan` is the running control plane's. */
 export interface Terminal {
@@ -30,7 +30,7 @@ export function openTerminal(context: TestContext, dataDir: string): Terminal {
   symlinkSync(join(root, "examples"), join(folder, "examples"));
   const programs = join(folder, ".programs");
   mkdirSync(programs);
-  const entry = join(import.meta.dirname, "complete-program.ts");
+  const entry = join(root, "src", "cli", "main.ts");
   writeProgram(join(programs, "capstan"), `exec "${process.execPath}" "${entry}" "$@"`);
   writeProgram(join(programs, "npx"), '[ "$1" = capstan ] || exit 127; shift; exec capstan "$@"');
   const environment: Record<string, string> = { ...(process.env as Record<string, string>) };
@@ -95,7 +95,7 @@ async function runHere(words: readonly string[], folder: string, environment: Re
   process.stdout.write = take as typeof process.stdout.write;
   process.stderr.write = take as typeof process.stderr.write;
   try {
-    const program = completeProgram().exitOverride();
+    const program = createProgram().exitOverride();
     for (const command of program.commands) command.exitOverride();
     await program.parseAsync(["node", "capstan", ...words]);
     return { code: Number(process.exitCode ?? 0), output };

@@ -7,13 +7,8 @@ import { allNodes, commandTree } from "../completion/command-tree.ts";
 import { fishCompletion } from "../completion/fish.ts";
 import { zshCompletion } from "../completion/zsh.ts";
 import { createProgram } from "../program.ts";
-import { completionCommand } from "./completion.ts";
 
-function program(): Command {
-  const made = createProgram();
-  if (!made.commands.some((command) => command.name() === "completion")) made.addCommand(completionCommand(made));
-  return made;
-}
+const program = createProgram;
 
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 const without = (shell: string): false | string => (has(shell) ? false : `${shell} is not installed`);
