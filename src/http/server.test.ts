@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
@@ -90,6 +91,25 @@ const askHttp2 = (url: string, path: string, body?: string): Promise<Reply> =>
   });
 
 describe("a listener", () => {
+  it("a plain request that offers HTTP/2, as Java's client does, is answered as it is", async () => {
+    await serving({ handler: echo }, async ({ port }) => {
+      const socket = connectTcp(port, "127.0.0.1");
+      const lines = [
+        "GET /x HTTP/1.1",
+        `Host: 127.0.0.1:${port}`,
+        "Connection: Upgrade, HTTP2-Settings",
+        "Upgrade: h2c",
+        "HTTP2-Settings: AAMAAABk",
+        "",
+        "",
+      ];
+      socket.write(lines.join("\r\n"));
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      socket.destroy();
+      assert.match(answer.toString(), /^HTTP\/1\.1 200 OK/);
+    });
+  });
+
   it("speaks HTTP/1.1 and HTTP/2 on one TLS port", async () => {
     await serving({}, async ({ url }) => {
       assert.deepEqual(await ask(`${url}/a?b=c`, { method: "PUT", body: "hi" }), {
