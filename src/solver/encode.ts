@@ -46,7 +46,7 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
     for (const [from, to] of gapsOf(allowed, sizeOf(variable))) {
       sat.addClause([...unless(source), -atLeast(variable, from), atLeast(variable, to + 1)]);
     }
-    await sat.pause();
+    if (sat.isSliceOver()) await sat.pause();
   }
 
   const ranges = new Map<string, number>();
@@ -62,12 +62,18 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
   };
 
   for (const { source, left, right, allowed } of problem.relations) {
-    for (const { from, to, values } of runsOf(allowed)) {
-      if (values.length === sizeOf(right)) continue;
-      const isInRun = [-atLeast(left, from), atLeast(left, to + 1)];
-      sat.addClause([...unless(source), ...isInRun, ...(values.length === 0 ? [] : [within(right, values)])]);
+    const [ofLeft, ofRight] = [steps.get(left) ?? [], steps.get(right) ?? []];
+    const selector = unless(source);
+    for (const { fromLeft, toLeft, fromRight, toRight } of forbiddenRectangles(allowed, ofRight.length + 1)) {
+      const clause = [...selector];
+      // What reaches to the end of a range needs no literal there; most clauses come down to two.
+      if (fromLeft > 0) clause.push(-at(ofLeft, fromLeft - 1));
+      if (toLeft < ofLeft.length) clause.push(at(ofLeft, toLeft));
+      if (fromRight > 0) clause.push(-at(ofRight, fromRight - 1));
+      if (toRight < ofRight.length) clause.push(at(ofRight, toRight));
+      sat.addClause(clause);
     }
-    await sat.pause();
+    if (sat.isSliceOver()) await sat.pause();
   }
 
   return {
@@ -76,8 +82,13 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
     selectorOf,
     valueOf(variable) {
       const literals = steps.get(variable) ?? [];
-      let value = 0;
-      while (value < literals.length && sat.isTrue(at(literals, value))) value++;
+      // "At least" holds up to the value and for nothing above it, so half of what is left is enough to ask about.
+      let [value, above] = [0, literals.length];
+      while (value < above) {
+        const middle = (value + above) >> 1;
+        if (sat.isTrue(at(literals, middle))) value = middle + 1;
+        else above = middle;
+      }
       return value;
     },
   };
@@ -95,24 +106,50 @@ function gapsOf(allowed: readonly number[], size: number): readonly (readonly [n
   return gaps;
 }
 
-interface Run {
-  readonly from: number;
-  readonly to: number;
-  readonly values: readonly number[];
+/** Pairs of values that may not be together, all of them in a block. */
+interface Rectangle {
+  readonly fromLeft: number;
+  readonly toLeft: number;
+  readonly fromRight: number;
+  readonly toRight: number;
 }
 
-/** Neighbouring values of the left variable mostly allow the same, and then need only one clause. */
-function runsOf(allowed: readonly (readonly number[])[]): readonly Run[] {
-  const runs: Run[] = [];
-  for (const [value, values] of allowed.entries()) {
-    const last = runs.at(-1);
-    if (last && last.values.length === values.length && last.values.every((entry, index) => entry === values[index])) {
-      runs[runs.length - 1] = { ...last, to: value };
-    } else {
-      runs.push({ from: value, to: value, values });
+type Allowed = readonly (readonly number[])[];
+
+/** Many relations share one table of what is allowed, as the same array. */
+const rectanglesOfTable = new WeakMap<
+  Allowed,
+  { readonly rightSize: number; readonly rectangles: readonly Rectangle[] }
+>();
+function forbiddenRectangles(allowed: Allowed, rightSize: number): readonly Rectangle[] {
+  const known = rectanglesOfTable.get(allowed);
+  if (known?.rightSize === rightSize) return known.rectangles;
+  const rectangles = findRectangles(allowed, rightSize);
+  rectanglesOfTable.set(allowed, { rightSize, rectangles });
+  return rectangles;
+}
+
+/** Blocks that cover exactly what is not allowed: each gap of each row, made as tall as its neighbours let it be. */
+function findRectangles(allowed: Allowed, rightSize: number): readonly Rectangle[] {
+  const gaps = allowed.map((values) => gapsOf(values, rightSize));
+  const found: Rectangle[] = [];
+  /** By columns: the last row of the latest block there. */
+  const coveredTo = new Map<number, number>();
+  const isForbidden = (row: number, from: number, to: number): boolean =>
+    gaps[row]?.some(([start, end]) => start <= from && to <= end) ?? false;
+  for (const [row, ofRow] of gaps.entries()) {
+    for (const [fromRight, toRight] of ofRow) {
+      const columns = fromRight * rightSize + toRight;
+      if ((coveredTo.get(columns) ?? -1) >= row) continue;
+      let fromLeft = row;
+      while (fromLeft > 0 && isForbidden(fromLeft - 1, fromRight, toRight)) fromLeft--;
+      let toLeft = row;
+      while (toLeft < gaps.length - 1 && isForbidden(toLeft + 1, fromRight, toRight)) toLeft++;
+      coveredTo.set(columns, toLeft);
+      found.push({ fromLeft, toLeft, fromRight, toRight });
     }
   }
-  return runs;
+  return found;
 }
 
 function at(literals: readonly number[], index: number): number {

@@ -11,9 +11,13 @@ export interface Sat {
   solve(assumptions: readonly number[]): Promise<Verdict>;
   /** After "satisfiable". */
   isTrue(literal: number): boolean;
+  /** Whether it is known for good that the literal is false, without asking. */
+  isImpossible(literal: number): boolean;
   /** After "unsatisfiable": assumptions that already cannot hold together. */
   core(): readonly number[];
-  /** Lets others run if this has been going on for a slice. */
+  /** Whether others should be let run; asked often, so it costs no promise. */
+  isSliceOver(): boolean;
+  /** Lets others run. */
   pause(): Promise<void>;
   dispose(): void;
 }
@@ -39,23 +43,25 @@ export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, si
     await sleep(env, 0, signal);
     sliceEndMs = env.monotonicMs() + sliceMs;
   };
+  const isSliceOver = (): boolean => env.monotonicMs() >= sliceEndMs;
   return {
+    isSliceOver,
     newVariable: () => ++variables,
     addClause: (literals) => solver.addClause(literals),
     async solve(assumptions) {
       while (true) {
         signal?.throwIfAborted();
         if (env.monotonicMs() >= deadlineMs) return "out of time";
+        // A question that is begun at the end of a slice would only be broken off, and its work lost.
+        if (isSliceOver()) await nextSlice();
         const status = solver.solve({ assumptions });
         if (status !== "unknown") return status;
-        await nextSlice();
       }
     },
     isTrue: (literal) => solver.value(literal),
+    isImpossible: (literal) => solver.fixed(literal) === false,
     core: () => solver.failedAssumptions(),
-    async pause() {
-      if (env.monotonicMs() >= sliceEndMs) await nextSlice();
-    },
+    pause: nextSlice,
     dispose: () => solver.dispose(),
   };
 }

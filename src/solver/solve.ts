@@ -89,103 +89,103 @@ async function optimize(problem: Problem, sat: Sat): Promise<Optimized> {
   const first = await sat.solve([]);
   if (first === "unsatisfiable") return { kind: "Impossible" };
   if (first === "out of time") return { kind: "OutOfTime" };
-  let best = read(problem, encoded);
-  const better = (): void => {
-    best = read(problem, encoded);
-  };
-  if ((await keepWishes(problem, () => best, encoded, sat, better)) === "out of time")
-    return { kind: "Found", assignment: best, proven: false };
-  for (const name of problem.order) {
-    const size = problem.variables.find((variable) => variable.name === name)?.size ?? 1;
-    if ((await raise(name, size, () => best.get(name) ?? 0, encoded, sat, better)) === "out of time") {
-      return { kind: "Found", assignment: best, proven: false };
+  const search = new Search(problem, encoded, sat);
+  const isFinished = await search.run();
+  return { kind: "Found", assignment: search.best, proven: isFinished };
+}
+
+/** The way from a first answer to the best one. What is settled is held by clauses, and never looked at again. */
+class Search {
+  readonly best = new Map<string, number>();
+  readonly #problem: Problem;
+  readonly #encoded: Encoded;
+  readonly #sat: Sat;
+  readonly #open: Set<string>;
+
+  constructor(problem: Problem, encoded: Encoded, sat: Sat) {
+    this.#problem = problem;
+    this.#encoded = encoded;
+    this.#sat = sat;
+    this.#open = new Set(problem.variables.map(({ name }) => name));
+    this.#readModel();
+  }
+
+  /** False when the time ran out. */
+  async run(): Promise<boolean> {
+    const { variables, order } = this.#problem;
+    const byName = new Map(variables.map((variable) => [variable.name, variable]));
+    if (!(await this.#keepWishes())) return false;
+    for (const name of order) if (!(await this.#raise(name, byName.get(name)?.size ?? 1))) return false;
+    for (const { name, current } of variables)
+      if (this.#open.has(name) && !(await this.#settle(name, current))) return false;
+    return true;
+  }
+
+  #readModel(): void {
+    for (const name of this.#open) this.best.set(name, this.#encoded.valueOf(name));
+  }
+
+  #valueOf(name: string): number {
+    return this.best.get(name) ?? 0;
+  }
+
+  /** All wishes at once is the common case; otherwise each is asked for in turn, and held once it can be kept. */
+  async #keepWishes(): Promise<boolean> {
+    const { wishes = [] } = this.#problem;
+    if (wishes.length === 0) return true;
+    const literals = wishes.map(({ variable, allowed }) => this.#encoded.within(variable, allowed));
+    const all = await this.#sat.solve(literals);
+    if (all === "out of time") return false;
+    if (all === "satisfiable") {
+      this.#readModel();
+      for (const literal of literals) this.#sat.addClause([literal]);
+      return true;
     }
-  }
-  const isOrdered = new Set(problem.order);
-  for (const { name, current } of problem.variables) {
-    if (isOrdered.has(name)) continue;
-    if ((await settle(name, current, () => best.get(name) ?? 0, encoded, sat, better)) === "out of time") {
-      return { kind: "Found", assignment: best, proven: false };
+    for (const [index, wish] of wishes.entries()) {
+      const literal = literals[index] ?? 0;
+      if (!isKept(wish, this.best)) {
+        const verdict = await this.#sat.solve([literal]);
+        if (verdict === "out of time") return false;
+        if (verdict === "unsatisfiable") continue;
+        this.#readModel();
+      }
+      this.#sat.addClause([literal]);
     }
+    return true;
   }
-  return { kind: "Found", assignment: best, proven: true };
-}
 
-/** All wishes at once is the common case; otherwise each is asked for in turn, and held once it can be kept. */
-async function keepWishes(
-  { wishes = [] }: Problem,
-  best: () => Assignment,
-  encoded: Encoded,
-  sat: Sat,
-  better: () => void,
-): Promise<"done" | "out of time"> {
-  if (wishes.length === 0) return "done";
-  const literals = wishes.map(({ variable, allowed }) => encoded.within(variable, allowed));
-  const all = await sat.solve(literals);
-  if (all === "out of time") return all;
-  if (all === "satisfiable") {
-    better();
-    for (const literal of literals) sat.addClause([literal]);
-    return "done";
-  }
-  for (const [index, wish] of wishes.entries()) {
-    const literal = literals[index] ?? 0;
-    if (!isKept(wish, best())) {
-      const verdict = await sat.solve([literal]);
-      if (verdict === "out of time") return verdict;
-      if (verdict === "unsatisfiable") continue;
-      better();
+  /** Finds the newest value by trying the newest first and then halving, and holds the variable there. */
+  async #raise(name: string, size: number): Promise<boolean> {
+    if (!this.#open.has(name)) return true;
+    let ceiling = size - 1;
+    while (ceiling > this.#valueOf(name) && this.#sat.isImpossible(this.#encoded.atLeast(name, ceiling))) ceiling--;
+    let attempt = ceiling;
+    while (this.#valueOf(name) < ceiling) {
+      const verdict = await this.#sat.solve([this.#encoded.atLeast(name, attempt)]);
+      if (verdict === "out of time") return false;
+      if (verdict === "satisfiable") this.#readModel();
+      else ceiling = attempt - 1;
+      attempt = Math.max(this.#valueOf(name) + 1, Math.ceil((this.#valueOf(name) + ceiling) / 2));
     }
-    sat.addClause([literal]);
+    this.#hold(name);
+    return true;
   }
-  return "done";
-}
 
-/** Finds the newest value by trying the newest first and then halving, and holds the variable there. */
-async function raise(
-  name: string,
-  size: number,
-  value: () => number,
-  encoded: Encoded,
-  sat: Sat,
-  better: () => void,
-): Promise<"done" | "out of time"> {
-  let ceiling = size - 1;
-  let attempt = ceiling;
-  while (value() < ceiling) {
-    const verdict = await sat.solve([encoded.atLeast(name, attempt)]);
-    if (verdict === "out of time") return verdict;
-    if (verdict === "satisfiable") better();
-    else ceiling = attempt - 1;
-    attempt = Math.ceil((value() + ceiling) / 2);
-    if (attempt <= value()) attempt = value() + 1;
+  /** A variable that nobody asked to be new keeps its value if it can. */
+  async #settle(name: string, current: number | undefined): Promise<boolean> {
+    if (current !== undefined && this.#valueOf(name) !== current) {
+      const { atLeast } = this.#encoded;
+      const verdict = await this.#sat.solve([atLeast(name, current), -atLeast(name, current + 1)]);
+      if (verdict === "out of time") return false;
+      if (verdict === "satisfiable") this.#readModel();
+    }
+    this.#hold(name);
+    return true;
   }
-  hold(name, value(), encoded, sat);
-  return "done";
-}
 
-/** A variable that nobody asked to be new keeps its value if it can. */
-async function settle(
-  name: string,
-  current: number | undefined,
-  value: () => number,
-  encoded: Encoded,
-  sat: Sat,
-  better: () => void,
-): Promise<"done" | "out of time"> {
-  if (current !== undefined && value() !== current) {
-    const verdict = await sat.solve([encoded.atLeast(name, current), -encoded.atLeast(name, current + 1)]);
-    if (verdict === "out of time") return verdict;
-    if (verdict === "satisfiable") better();
+  #hold(name: string): void {
+    this.#sat.addClause([this.#encoded.atLeast(name, this.#valueOf(name))]);
+    this.#sat.addClause([-this.#encoded.atLeast(name, this.#valueOf(name) + 1)]);
+    this.#open.delete(name);
   }
-  hold(name, value(), encoded, sat);
-  return "done";
 }
-
-function hold(name: string, value: number, encoded: Encoded, sat: Sat): void {
-  sat.addClause([encoded.atLeast(name, value)]);
-  sat.addClause([-encoded.atLeast(name, value + 1)]);
-}
-
-const read = ({ variables }: Problem, encoded: Encoded): Assignment =>
-  new Map(variables.map(({ name }) => [name, encoded.valueOf(name)]));

@@ -24,7 +24,20 @@ const maxLength = 200;
 /** A leading `v`, `version`, `release` or `build` only introduces the number. */
 const introduction = /^(?:v|version|ver|release|build|r|b)[\s.:_-]*(?=[0-9])/i;
 
+/** Sorting reads each version many times; what was read last is kept. */
+const read = new Map<string, readonly Token[]>();
+const maxRead = 20_000;
+
 function tokensOf(text: string): readonly Token[] {
+  const known = read.get(text);
+  if (known) return known;
+  if (read.size >= maxRead) read.clear();
+  const tokens = parseTokens(text);
+  read.set(text, tokens);
+  return tokens;
+}
+
+function parseTokens(text: string): readonly Token[] {
   const cleaned = text.slice(0, maxLength).trim().replace(introduction, "");
   const tokens: Token[] = [];
   for (const [part] of cleaned.matchAll(/[0-9]+|[A-Za-z]+/g)) {

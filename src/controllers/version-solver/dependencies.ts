@@ -3,7 +3,7 @@ import { comparePluginVersions } from "../../versions/plugin-version.ts";
 import { parseSemVer } from "../../versions/semver.ts";
 import { parseConstraint, satisfies } from "../../versions/semver-constraint.ts";
 import type { AvailableVersion } from "./compatibility.ts";
-import { type Fleet, isProject, type Project, serversOf } from "./fleet.ts";
+import { type Fleet, hasServers, isProject, type Project, serversOf } from "./fleet.ts";
 import type { PluginChoices } from "./plugin-choices.ts";
 import { formatSource } from "./sources.ts";
 
@@ -20,7 +20,7 @@ export function dependencyRelations(
     const other = fleet.projects.find((candidate) => isProject(name, candidate));
     const choices = other && choicesOf.get(other.variable);
     // What is not there cannot be chosen; that is told apart from versions that do not fit, and blocks nothing.
-    if (!other || other === project || choices?.kind !== "Candidates" || serversOf(other).length === 0) return [];
+    if (!other || other === project || choices?.kind !== "Candidates" || !hasServers(other)) return [];
     const anything = Array.from({ length: choices.candidates.length + 1 }, (_, value) => value);
     return [
       {

@@ -1,11 +1,12 @@
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { Limit, Problem, Relation, Variable } from "../../solver/problem.ts";
-import { type Compatibility, createCompatibility, fits } from "./compatibility.ts";
+import { type Compatibility, createCompatibility } from "./compatibility.ts";
 import { dependencyRelations } from "./dependencies.ts";
-import { type Fleet, type Member, type Project, serversOf } from "./fleet.ts";
-import { installedOn, type PluginChoices, pluginChoices } from "./plugin-choices.ts";
+import { type Fleet, hasServers, type Member, type Project } from "./fleet.ts";
+import { type PluginChoices, pluginChoices } from "./plugin-choices.ts";
 import { type ServerChoices, serverChoices } from "./server-choices.ts";
 import { formatSource } from "./sources.ts";
+import { createSupportTables } from "./support-table.ts";
 
 /** A fleet as a problem for the solver, with all that is needed to read the answer. */
 export interface FleetProblem {
@@ -26,6 +27,7 @@ type Candidates<C> = Extract<C, { readonly kind: "Candidates" }>;
  */
 export function fleetProblem(fleet: Fleet): FleetProblem {
   const compatibility = createCompatibility();
+  const tables = createSupportTables();
   const servers = new Map(fleet.servers.map((server) => [server.metadata.name, serverChoices(server, fleet.now)]));
   const projects = new Map(fleet.projects.map((project) => [project.variable, pluginChoices(project, fleet.now)]));
   const waiting = waitingServers(fleet, projects);
@@ -43,7 +45,7 @@ export function fleetProblem(fleet: Fleet): FleetProblem {
   }
   for (const project of fleet.projects) {
     const choices = projects.get(project.variable);
-    if (choices?.kind !== "Candidates" || serversOf(project).length === 0) continue;
+    if (choices?.kind !== "Candidates" || !hasServers(project)) continue;
     const { variable, members } = project;
     const size = choices.candidates.length + 1;
     variables.push({ name: variable, size });
@@ -54,17 +56,21 @@ export function fleetProblem(fleet: Fleet): FleetProblem {
       variable,
       allowed: Array.from({ length: size - 1 }, (_, index) => index + 1),
     });
-    const rows = supportRows(choices, compatibility);
     for (const member of members) {
+      const { plugin } = member;
+      const source = formatSource({ kind: "Support", plugin: plugin.metadata.name });
       for (const server of member.servers) {
-        const serverSide = servers.get(server.metadata.name);
-        if (serverSide?.kind !== "Candidates") continue;
+        const right = servers.get(server.metadata.name);
+        if (right?.kind !== "Candidates") continue;
         if (server.spec.updateStrategy === "latest")
-          limits.push(aheadLimit(member, server, serverSide, rows(member, serverSide), variable));
+          limits.push(aheadLimit(member, server, right, tables.rows(plugin, choices, right), variable));
         else
-          relations.push(
-            supportRelation(member, server, serverSide, rows(member, serverSide), choices, variable, compatibility),
-          );
+          relations.push({
+            source,
+            left: variable,
+            right: `server/${server.metadata.name}`,
+            allowed: tables.table(member, choices, server, right),
+          });
       }
     }
     relations.push(...dependencyRelations(project, choices, fleet, projects));
@@ -103,63 +109,6 @@ function waitingServers(
           waiting.set(metadata.name, [...(waiting.get(metadata.name) ?? []), plugin.metadata.name]);
   }
   return waiting;
-}
-
-/** For each candidate of the plugin the candidates of a server that it supports; servers mostly share one list. */
-type Rows = (member: Member, server: Candidates<ServerChoices>) => readonly (readonly number[])[];
-
-function supportRows({ candidates }: Candidates<PluginChoices>, compatibility: Compatibility): Rows {
-  const known = new Map<string, readonly (readonly number[])[]>();
-  return ({ plugin }, server) => {
-    const key = `${plugin.spec.compatibilityOverride ? plugin.metadata.name : ""}\n${listKey(server)}`;
-    const found =
-      known.get(key) ??
-      candidates.map((available) =>
-        server.candidates.flatMap(({ version }, index) =>
-          fits(compatibility.fitOf(plugin, available, version)) ? [index] : [],
-        ),
-      );
-    known.set(key, found);
-    return found;
-  };
-}
-
-const listKeys = new WeakMap<object, string>();
-function listKey(server: Candidates<ServerChoices>): string {
-  const key = listKeys.get(server) ?? server.candidates.map(({ version, build }) => `${version.text}-${build}`).join();
-  listKeys.set(server, key);
-  return key;
-}
-
-function supportRelation(
-  { plugin, ...member }: Member,
-  server: PaperMCServer,
-  choices: Candidates<ServerChoices>,
-  rows: readonly (readonly number[])[],
-  { candidates }: Candidates<PluginChoices>,
-  variable: string,
-  compatibility: Compatibility,
-): Relation {
-  const installed = installedOn({ plugin, ...member }, server.metadata.name);
-  const kept = candidates.findIndex(({ version }) => version === installed);
-  const installedFits =
-    kept < 0
-      ? []
-      : choices.candidates.flatMap(({ version }, index) => {
-          const available = candidates[kept];
-          return available && fits(compatibility.fitOf(plugin, available, version)) ? [index] : [];
-        });
-  // Without a current version the server has to begin somewhere, even if a plugin cannot be part of it.
-  const without =
-    choices.current === undefined
-      ? choices.candidates.map((_, index) => index)
-      : [...new Set([choices.current, ...installedFits])].sort((a, b) => a - b);
-  return {
-    source: formatSource({ kind: "Support", plugin: plugin.metadata.name }),
-    left: variable,
-    right: `server/${server.metadata.name}`,
-    allowed: [without, ...rows],
-  };
 }
 
 /** A server on `latest` asks no plugin, so its version is settled before, and the plugin has to fit that one. */

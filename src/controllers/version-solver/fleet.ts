@@ -52,6 +52,8 @@ export function namespacesOf(objects: readonly (PaperMCServer | Plugin)[]): read
 export const serversOf = ({ members }: Project): readonly PaperMCServer[] =>
   byName([...new Set(members.flatMap(({ servers }) => servers))]);
 
+export const hasServers = ({ members }: Project): boolean => members.some(({ servers }) => servers.length > 0);
+
 export const followsNewest = ({ spec }: Plugin | PaperMCServer): boolean =>
   spec.updateStrategy === "latest" || spec.updateStrategy === "auto";
 

@@ -3,7 +3,7 @@ import type { Assignment } from "../../solver/problem.ts";
 import { solve } from "../../solver/solve.ts";
 import type { AvailableVersion, Fit } from "./compatibility.ts";
 import { dependencyCycle, missingDependencies } from "./dependencies.ts";
-import { type Fleet, type Member, type Project, serversOf } from "./fleet.ts";
+import { type Fleet, hasServers, type Member, type Project } from "./fleet.ts";
 import { type FleetProblem, fleetProblem } from "./fleet-problem.ts";
 import { installedOn, type Pin } from "./plugin-choices.ts";
 import { currentOf, type ServerCandidate } from "./server-choices.ts";
@@ -149,7 +149,7 @@ function pluginAnswer(
   };
 
   function stateOf(): PluginState {
-    if (serversOf(project).length === 0) return "NoServers";
+    if (!hasServers(project)) return "NoServers";
     if (choices === undefined || choices.kind !== "Candidates") return choices?.kind ?? "Unknown";
     return chosen ? "Chosen" : "NothingFits";
   }
