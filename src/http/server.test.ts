@@ -92,22 +92,14 @@ const askHttp2 = (url: string, path: string, body?: string): Promise<Reply> =>
 
 describe("a listener", () => {
   it("a plain request that offers HTTP/2, as Java's client does, is answered as it is", async () => {
-    await serving({ handler: echo }, async ({ port }) => {
-      const socket = connectTcp(port, "127.0.0.1");
-      const lines = [
-        "GET /x HTTP/1.1",
-        `Host: 127.0.0.1:${port}`,
-        "Connection: Upgrade, HTTP2-Settings",
-        "Upgrade: h2c",
-        "HTTP2-Settings: AAMAAABk",
-        "",
-        "",
-      ];
-      socket.write(lines.join("\r\n"));
-      const [answer] = (await once(socket, "data")) as [Buffer];
-      socket.destroy();
-      assert.match(answer.toString(), /^HTTP\/1\.1 200 OK/);
-    });
+    const listener = await listen({ env: systemEnv, handler: echo, port: 0 });
+    const socket = connectTcp(listener.port, "127.0.0.1");
+    const offer = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk"];
+    socket.write(["GET /x HTTP/1.1", `Host: 127.0.0.1:${listener.port}`, ...offer, "", ""].join("\r\n"));
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    socket.destroy();
+    await listener.close();
+    assert.match(answer.toString(), /^HTTP\/1\.1 200 OK/);
   });
 
   it("speaks HTTP/1.1 and HTTP/2 on one TLS port", async () => {

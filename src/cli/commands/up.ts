@@ -1,6 +1,5 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import packageFile from "../../../package.json" with { type: "json" };
 import { type ControlPlane, startControlPlane } from "../../control-plane.ts";
@@ -73,7 +72,7 @@ async function up(flags: UpFlags): Promise<void> {
     dataDir: dataDir.path,
     image: flags.image,
     processes: flags.processes,
-    command: [process.execPath, fileURLToPath(import.meta.url)],
+    command: [process.execPath, process.argv[1] ?? ""],
     searchPath: process.env["PATH"] ?? "",
     baseUrls: baseUrlsOf(flags),
     apiPort: flags.apiPort,
