@@ -281,7 +281,11 @@ test("snapshots: asked for, and an old request does nothing", async (context) =>
       assert.equal(items[0]?.metadata.ownerReferences, undefined);
     },
   );
-  assert.deepEqual(rcon.commands, ["save-all flush", "save-off", "save-on"]);
+  // The console is told to save again only after the snapshot is there.
+  await eventually(
+    async () => rcon.commands,
+    (commands) => assert.deepEqual(commands, ["save-all flush", "save-off", "save-on"]),
+  );
   await eventually(
     () => world.server("survival"),
     ({ status }) => assert.equal(status?.backup?.lastBackup?.trigger, "manual"),
