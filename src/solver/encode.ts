@@ -46,7 +46,8 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
     for (const [from, to] of gapsOf(allowed, sizeOf(variable))) {
       sat.addClause([...unless(source), -atLeast(variable, from), atLeast(variable, to + 1)]);
     }
-    if (sat.isSliceOver()) await sat.pause();
+    const pause = sat.rest();
+    if (pause) await pause;
   }
 
   const ranges = new Map<string, number>();
@@ -73,7 +74,8 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
       if (toRight < ofRight.length) clause.push(at(ofRight, toRight));
       sat.addClause(clause);
     }
-    if (sat.isSliceOver()) await sat.pause();
+    const pause = sat.rest();
+    if (pause) await pause;
   }
 
   return {

@@ -1,5 +1,6 @@
 import { Cadical } from "cadical-wasm";
-import { type Env, sleep } from "../env/env.ts";
+import type { Env } from "../env/env.ts";
+import { createRest, type Rest } from "./rest.ts";
 
 /**
  * The only file that knows the SAT solver. Literals are non-zero integers, negative for "not". Work is done in slices, so
@@ -15,10 +16,8 @@ export interface Sat {
   isImpossible(literal: number): boolean;
   /** After "unsatisfiable": assumptions that already cannot hold together. */
   core(): readonly number[];
-  /** Whether others should be let run; asked often, so it costs no promise. */
-  isSliceOver(): boolean;
-  /** Lets others run. */
-  pause(): Promise<void>;
+  /** For long work around the questions. */
+  readonly rest: Rest;
   dispose(): void;
 }
 
@@ -31,21 +30,13 @@ export interface SatLimits {
   readonly signal?: AbortSignal;
 }
 
-/** How long the event loop may be held at a time. */
-export const sliceMs = 20;
-
 export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, signal }: SatLimits): Promise<Sat> {
   const solver = await Cadical.create({ quiet: true });
   let variables = 0;
-  let sliceEndMs = env.monotonicMs() + sliceMs;
-  solver.setTerminate(() => env.monotonicMs() >= sliceEndMs);
-  const nextSlice = async (): Promise<void> => {
-    await sleep(env, 0, signal);
-    sliceEndMs = env.monotonicMs() + sliceMs;
-  };
-  const isSliceOver = (): boolean => env.monotonicMs() >= sliceEndMs;
+  const rest = createRest(env, signal);
+  solver.setTerminate(rest.isOver);
   return {
-    isSliceOver,
+    rest,
     newVariable: () => ++variables,
     addClause: (literals) => solver.addClause(literals),
     async solve(assumptions) {
@@ -53,7 +44,7 @@ export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, si
         signal?.throwIfAborted();
         if (env.monotonicMs() >= deadlineMs) return "out of time";
         // A question that is begun at the end of a slice would only be broken off, and its work lost.
-        if (isSliceOver()) await nextSlice();
+        if (rest.isOver()) await rest.take();
         const status = solver.solve({ assumptions });
         if (status !== "unknown") return status;
       }
@@ -61,7 +52,6 @@ export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, si
     isTrue: (literal) => solver.value(literal),
     isImpossible: (literal) => solver.fixed(literal) === false,
     core: () => solver.failedAssumptions(),
-    pause: nextSlice,
     dispose: () => solver.dispose(),
   };
 }

@@ -5,7 +5,7 @@ import type { Env } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
 import { whyNotNewer } from "./explain.ts";
 import { type Assignment, isConsistent, isKept, type Problem, type Variable } from "./problem.ts";
-import { sliceMs } from "./sat.ts";
+import { sliceMs } from "./rest.ts";
 import { solve } from "./solve.ts";
 
 const env = systemEnv;

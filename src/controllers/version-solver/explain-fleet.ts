@@ -46,6 +46,7 @@ export interface ExplainOptions {
 export function createFleetExplainer(answer: FleetAnswer, options: ExplainOptions): FleetExplainer {
   const { model, assignment } = answer;
   const explainer = createExplainer(model.problem, assignment, options);
+  const soleBlocker = soleBlockerFinder(answer);
   const causesOf = async (variable: string): Promise<readonly Cause[] | undefined> => {
     const explanation = await explainer.whyNotNewer(variable);
     if (explanation.kind !== "Forbidden") return undefined;
@@ -58,7 +59,8 @@ export function createFleetExplainer(answer: FleetAnswer, options: ExplainOption
   };
   return {
     async server(name) {
-      const causes = await causesOf(`server/${name}`);
+      const alone = soleBlocker(name);
+      const causes = alone ? [alone] : await causesOf(`server/${name}`);
       if (!causes) return undefined;
       const isOwn = causes.every((cause) => "server" in cause && cause.server === name && cause.kind !== "Ahead");
       if (isOwn) return { by: "Own", causes, message: sentences(causes, answer) };
@@ -73,6 +75,33 @@ export function createFleetExplainer(answer: FleetAnswer, options: ExplainOption
       return { by: isOwn ? "Own" : "Others", causes, message: sentences(causes, answer) };
     },
     dispose: () => explainer.dispose(),
+  };
+}
+
+/**
+ * Mostly one plugin by itself supports nothing newer, which is seen without a search: no version of it, allowed or not,
+ * runs on any newer candidate, allowed or not. A single cause cannot be made smaller.
+ */
+function soleBlockerFinder({ model, assignment }: FleetAnswer): (server: string) => Cause | undefined {
+  let relations: Map<string, (typeof model.problem.relations)[number][]> | undefined;
+  const newestOfTable = new WeakMap<readonly (readonly number[])[], number>();
+  const newestSupported = (table: readonly (readonly number[])[]): number => {
+    const newest = newestOfTable.get(table) ?? Math.max(-1, ...table.slice(1).map((row) => row.at(-1) ?? -1));
+    newestOfTable.set(table, newest);
+    return newest;
+  };
+  return (server) => {
+    relations ??= Map.groupBy(model.problem.relations, ({ right }) => right);
+    const variable = `server/${server}`;
+    const value = assignment.get(variable);
+    const choices = model.servers.get(server);
+    if (value === undefined || choices?.kind !== "Candidates" || value >= choices.candidates.length - 1)
+      return undefined;
+    for (const { source, left, allowed } of relations.get(variable) ?? []) {
+      const isChosen = (assignment.get(left) ?? 0) > 0;
+      if (isChosen && newestSupported(allowed) <= value) return parseSource(source);
+    }
+    return undefined;
   };
 }
 

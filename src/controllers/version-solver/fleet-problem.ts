@@ -1,5 +1,6 @@
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { Limit, Problem, Relation, Variable } from "../../solver/problem.ts";
+import type { Rest } from "../../solver/rest.ts";
 import { type Compatibility, createCompatibility } from "./compatibility.ts";
 import { dependencyRelations } from "./dependencies.ts";
 import { type Fleet, hasServers, type Member, type Project } from "./fleet.ts";
@@ -25,7 +26,7 @@ type Candidates<C> = Extract<C, { readonly kind: "Candidates" }>;
  * Servers by name as new as possible, then plugins by name. First of all every plugin gets a version that fits all of its
  * servers if there is one; without one, what is installed stays, and its servers go no further than that supports.
  */
-export function fleetProblem(fleet: Fleet): FleetProblem {
+export async function fleetProblem(fleet: Fleet, rest: Rest): Promise<FleetProblem> {
   const compatibility = createCompatibility();
   const tables = createSupportTables();
   const servers = new Map(fleet.servers.map((server) => [server.metadata.name, serverChoices(server, fleet.now)]));
@@ -73,6 +74,8 @@ export function fleetProblem(fleet: Fleet): FleetProblem {
           });
       }
     }
+    const pause = rest();
+    if (pause) await pause;
     relations.push(...dependencyRelations(project, choices, fleet, projects));
   }
   for (const [name, plugins] of waiting) {

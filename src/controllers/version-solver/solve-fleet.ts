@@ -1,5 +1,6 @@
 import type { Env } from "../../env/env.ts";
 import type { Assignment } from "../../solver/problem.ts";
+import { createRest } from "../../solver/rest.ts";
 import { solve } from "../../solver/solve.ts";
 import type { AvailableVersion, Fit } from "./compatibility.ts";
 import { dependencyCycle, missingDependencies } from "./dependencies.ts";
@@ -62,7 +63,7 @@ export interface SolveFleetOptions {
 
 /** Undefined when not even one consistent answer was found in time. */
 export async function solveFleet(fleet: Fleet, options: SolveFleetOptions): Promise<FleetAnswer | undefined> {
-  const model = fleetProblem(fleet);
+  const model = await fleetProblem(fleet, createRest(options.env, options.signal));
   const solution = await solve(model.problem, options);
   switch (solution.kind) {
     case "OutOfTime":

@@ -25,6 +25,18 @@ export interface SupportTables {
 }
 
 export function createSupportTables(): SupportTables {
+  /** A short name for each list of versions. */
+  const names = new Map<string, string>();
+  const nameOf = new Map<object, string>();
+  const listKey = (server: Candidates<ServerChoices>): string => {
+    const known = nameOf.get(server);
+    if (known !== undefined) return known;
+    const text = server.candidates.map(({ version, build }) => `${version.text}-${build}`).join();
+    const name = names.get(text) ?? String(names.size);
+    names.set(text, name);
+    nameOf.set(server, name);
+    return name;
+  };
   const entriesOfList = new Map<string, Map<string, readonly number[]>>();
   const covered = (entry: string, server: Candidates<ServerChoices>): readonly number[] => {
     const list = listKey(server);
@@ -43,11 +55,13 @@ export function createSupportTables(): SupportTables {
     return [...new Set(entries.flatMap((entry) => covered(entry, server)))].sort((a, b) => a - b);
   };
 
-  const rowsOfPlugin = new Map<string, SupportTable>();
+  const rowsOfPlugin = new Map<Plugin, Map<string, SupportTable>>();
   const rows: SupportTables["rows"] = (plugin, choices, server) => {
-    const key = `${plugin.metadata.name}\n${listKey(server)}`;
-    const found = rowsOfPlugin.get(key) ?? choices.candidates.map((available) => rowOf(plugin, available, server));
-    rowsOfPlugin.set(key, found);
+    const ofPlugin = rowsOfPlugin.get(plugin) ?? new Map<string, SupportTable>();
+    rowsOfPlugin.set(plugin, ofPlugin);
+    const key = listKey(server);
+    const found = ofPlugin.get(key) ?? choices.candidates.map((available) => rowOf(plugin, available, server));
+    ofPlugin.set(key, found);
     return found;
   };
 
@@ -77,11 +91,4 @@ function withoutPlugin(
 ): readonly number[] {
   if (current === undefined) return candidates.map((_, index) => index);
   return [...new Set([current, ...installedFits])].sort((a, b) => a - b);
-}
-
-const listKeys = new WeakMap<object, string>();
-function listKey(server: Candidates<ServerChoices>): string {
-  const key = listKeys.get(server) ?? server.candidates.map(({ version, build }) => `${version.text}-${build}`).join();
-  listKeys.set(server, key);
-  return key;
 }
