@@ -27,6 +27,7 @@ export async function record(problem: Problem): Promise<Recorded> {
       solve: async () => "out of time",
       isTrue: (literal) => model.isTrue(literal),
       isImpossible: () => false,
+      prefer: () => undefined,
       core: () => [],
       rest: createRest(systemEnv),
       dispose: () => undefined,

@@ -9,6 +9,11 @@ import { createRest, type Rest } from "./rest.ts";
 export interface Sat {
   newVariable(): number;
   addClause(literals: readonly number[]): void;
+  /**
+   * A hint: answers in which these are true are wanted. Where answers are plenty it finds good ones at once; where they are
+   * rare it can lead astray for a long time, so it is given up when a question turns out to be hard.
+   */
+  prefer(literals: readonly number[]): void;
   solve(assumptions: readonly number[]): Promise<Verdict>;
   /** After "satisfiable". */
   isTrue(literal: number): boolean;
@@ -30,13 +35,28 @@ export interface SatLimits {
   readonly signal?: AbortSignal;
 }
 
+/** A question that needs more than this is hard. */
+const hintedConflicts = 2_000;
+const hintedSlices = 50;
+
 export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, signal }: SatLimits): Promise<Sat> {
-  const solver = await Cadical.create({ quiet: true });
+  // "Lucky" answers are all-true and all-false: of no use for choices, and looked for anew with every question.
+  const solver = await Cadical.create({ quiet: true, lucky: false });
   let variables = 0;
   const rest = createRest(env, signal);
   solver.setTerminate(rest.isOver);
+  const preferred: number[] = [];
+  let brokenOff = 0;
+  const giveUpHints = (): void => {
+    for (const literal of preferred) solver.unphase(literal);
+    preferred.length = 0;
+  };
   return {
     rest,
+    prefer(literals) {
+      preferred.push(...literals);
+      for (const literal of literals) solver.phase(literal);
+    },
     newVariable: () => ++variables,
     addClause: (literals) => solver.addClause(literals),
     async solve(assumptions) {
@@ -45,8 +65,11 @@ export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, si
         if (env.monotonicMs() >= deadlineMs) return "out of time";
         // A question that is begun at the end of a slice would only be broken off, and its work lost.
         if (rest.isOver()) await rest.take();
-        const status = solver.solve({ assumptions });
+        const isHinted = preferred.length > 0;
+        const status = solver.solve({ assumptions, ...(isHinted && { conflicts: hintedConflicts }) });
         if (status !== "unknown") return status;
+        // Broken off by its limit of conflicts, or again and again by the end of a slice.
+        if (isHinted && (!rest.isOver() || ++brokenOff > hintedSlices)) giveUpHints();
       }
     },
     isTrue: (literal) => solver.value(literal),

@@ -86,6 +86,8 @@ type Optimized =
 
 async function optimize(problem: Problem, sat: Sat): Promise<Optimized> {
   const encoded = await encode(problem, sat, false);
+  for (const { name, size } of problem.variables)
+    sat.prefer(Array.from({ length: size - 1 }, (_, index) => encoded.atLeast(name, index + 1)));
   const first = await sat.solve([]);
   if (first === "unsatisfiable") return { kind: "Impossible" };
   if (first === "out of time") return { kind: "OutOfTime" };
