@@ -161,6 +161,8 @@ export interface Reduced<T extends KubeObject> {
   readonly requeueAfterMs?: number;
   /** Told after the status has been written. */
   readonly events?: readonly EventNote[];
+  /** Called after the status has been written, for what must be counted once: a status that came too late is reduced again. */
+  readonly afterWrite?: () => void;
   /** The object cannot be brought further until something changes. */
   readonly failure?: { readonly reason: string; readonly message: string };
 }

@@ -54,6 +54,7 @@ async function finish<T extends KubeObject, S, D, O>(
     if (written === "Outdated") return requeue;
     if (written === "Gone") return done;
   }
+  reduced.afterWrite?.();
   for (const event of reduced.events ?? []) context.events.record(object, event);
   if (reduced.failure !== undefined) return failed(reduced.failure.reason, reduced.failure.message);
   return reduced.requeueAfterMs === undefined ? done : requeueAfter(reduced.requeueAfterMs);

@@ -146,6 +146,32 @@ describe("faults of writing", () => {
     await manager.stop();
   });
 
+  test("F21: what is counted after the write is counted once, however often the status came too late", async () => {
+    let counted = 0;
+    let reduced = 0;
+    const { world, manager } = await running(
+      defineController({
+        name: "counting",
+        reconciles: Parent,
+        observe: (parent) => parent.spec.value,
+        evaluate: (value) => value,
+        reduce({ decision: value }) {
+          reduced++;
+          return { status: { value }, afterWrite: () => void counted++ };
+        },
+      }),
+    );
+    world.faults.add({ when: isStatusWrite, times: 3, fault: { kind: "Answer", code: 409, reason: "Conflict" } });
+    await create(world);
+    await eventually(world.env, () => assert.deepEqual(world.all(Parent)[0]?.status, { value: 1 }), {
+      withinMs: 100_000,
+      stepMs: 100,
+    });
+    assert.equal(counted, 1);
+    assert.equal(reduced, 4);
+    await manager.stop();
+  });
+
   test("F21: a real conflict, because somebody else wrote in between, is solved with fresh eyes", async () => {
     const { world, manager } = await running();
     let interfered = false;

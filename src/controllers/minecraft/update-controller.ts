@@ -57,8 +57,7 @@ export function updateController({ env, outside, metrics }: UpdateControllerOpti
     act: ({ plan, snapshot }, context) => metrics.reconciled("update", () => act(plan, snapshot, context)),
     reduce: ({ decision: { plan, snapshot }, outcome }) => {
       const { ended, ...result } = updateStatus(snapshot, plan, outcome);
-      if (ended) metrics.updated(ended);
-      return result;
+      return ended === undefined ? result : { ...result, afterWrite: () => metrics.updated(ended) };
     },
   });
 
