@@ -1,23 +1,35 @@
 // Builds what people run: one file for the command, and the dashboard beside it. Used by bin/capstan.mjs in a checkout
 // whenever a source is newer than the bundle, and by `npm run build` for the published package.
-import { cpSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const bundlePath = join(root, "dist", "bundle", "capstan.mjs");
+const commandPath = join(root, "dist", "bundle", "capstan.mjs");
+const dashboardPath = join(root, "dist", "web", "assets", "main.js");
 
-/** True when the bundle is missing or any source or the lockfile has changed since it was written. */
+/** True when the command or the dashboard is missing, or a source of it or the lockfile has changed since it was written. */
 export function isBundleStale() {
-  if (!existsSync(bundlePath)) return true;
-  const builtAt = statSync(bundlePath).mtimeMs;
-  if (statSync(join(root, "package-lock.json")).mtimeMs > builtAt) return true;
-  return ["src", "web"].some((folder) => newestIn(join(root, folder)) > builtAt);
+  return isCommandStale() || isDashboardStale();
+}
+
+const isCommandStale = () => isOlder(commandPath, "src");
+const isDashboardStale = () => isOlder(dashboardPath, "web");
+
+function isOlder(built, folder) {
+  if (!existsSync(built)) return true;
+  const builtAt = statSync(built).mtimeMs;
+  return statSync(join(root, "package-lock.json")).mtimeMs > builtAt || newestIn(join(root, folder)) > builtAt;
 }
 
 export async function bundle() {
+  await write(["command", "dashboard"]);
+}
+
+async function write(parts) {
   const { rolldown } = await import("rolldown");
-  await Promise.all([bundleDashboard(rolldown), bundleCommand(rolldown)]);
+  const writers = { command: bundleCommand, dashboard: bundleDashboard };
+  await Promise.all(parts.map((part) => writers[part](rolldown)));
 }
 
 async function bundleCommand(rolldown) {
@@ -29,38 +41,44 @@ async function bundleCommand(rolldown) {
     logLevel: "warn",
     transform: { target: "node24" },
   });
-  await build.write({
-    dir: join(root, "dist", "bundle"),
-    format: "esm",
-    entryFileNames: "[name].mjs",
-    codeSplitting: false,
+  await replaceFiles(dirname(commandPath), async (folder) => {
+    await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", codeSplitting: false });
+    // The solver loads its engine from beside the file that it is in.
+    cpSync(join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"), join(folder, "cadical.wasm"));
   });
   await build.close();
-  // The solver loads its engine from beside the file that it is in.
-  cpSync(
-    join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"),
-    join(root, "dist", "bundle", "cadical.wasm"),
-  );
 }
 
 async function bundleDashboard(rolldown) {
-  const folder = join(root, "dist", "web");
   const build = await rolldown({
     input: { main: join(root, "web", "main.tsx") },
     platform: "browser",
     logLevel: "warn",
     transform: { target: "es2023" },
   });
-  rmSync(folder, { recursive: true, force: true });
-  await build.write({
-    dir: join(folder, "assets"),
-    format: "esm",
-    entryFileNames: "[name].js",
-    codeSplitting: false,
-    minify: true,
+  await replaceFiles(dirname(dashboardPath), async (folder) => {
+    await build.write({ dir: folder, format: "esm", entryFileNames: "[name].js", codeSplitting: false, minify: true });
+    cpSync(join(root, "web", "assets"), folder, { recursive: true });
   });
   await build.close();
-  cpSync(join(root, "web", "assets"), join(folder, "assets"), { recursive: true });
+}
+
+/** Whole files appear at once, so that a command that starts meanwhile never reads half of one. */
+async function replaceFiles(folder, fill) {
+  mkdirSync(folder, { recursive: true });
+  const made = mkdtempSync(`${folder}-`);
+  try {
+    await fill(made);
+    const names = readdirSync(made);
+    // What is asked for its age comes last: when it is new, everything beside it is.
+    const isDated = (name) => [commandPath, dashboardPath].includes(join(folder, name));
+    for (const name of names.toSorted((left, right) => isDated(left) - isDated(right))) {
+      renameSync(join(made, name), join(folder, name));
+    }
+    for (const name of readdirSync(folder)) if (!names.includes(name)) rmSync(join(folder, name), { recursive: true });
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
 }
 
 function newestIn(folder) {
@@ -73,4 +91,6 @@ function newestIn(folder) {
   return newest;
 }
 
-if (process.argv[2] === "--write") await bundle();
+if (process.argv[2] === "--write") {
+  await write([...(isCommandStale() ? ["command"] : []), ...(isDashboardStale() ? ["dashboard"] : [])]);
+}
