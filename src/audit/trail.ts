@@ -1,5 +1,5 @@
 import type { Env } from "../env/env.ts";
-import type { Database, Transaction } from "../store/database.ts";
+import type { Database, Transaction, WriteStep } from "../store/database.ts";
 import { StoreError } from "../store/store-error.ts";
 import { chained, genesisHash } from "./chain.ts";
 import { type Checkpoint, type Head, headOf, signCheckpoint, signHead } from "./checkpoint.ts";
@@ -39,6 +39,8 @@ class DatabaseTrail implements AuditTrail {
   readonly #options: AuditTrailOptions;
   readonly #waiting: Waiting[] = [];
   #writing = false;
+  /** Where the trail ends as far as we know; another process may have moved it on. */
+  #head: Head | undefined;
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
@@ -52,7 +54,13 @@ class DatabaseTrail implements AuditTrail {
       // Rows without a head are a trail that somebody has tampered with; signing them would hide it.
       if (Number(row?.["total"]) > 0) return;
       const head = { sequence: 0, hash: genesisHash, checkpoint: 0, time: this.#options.env.now().toISOString() };
-      await writeHead(transaction, signHead(this.#options.signer, head));
+      const { sequence, hash, checkpoint, time, keyId, signature } = signHead(this.#options.signer, head);
+      await transaction.insert({
+        table: "audit_head",
+        columns: ["only_row", "sequence", "hash", "checkpoint", "time", "key_id", "signature"],
+        rows: [[1, sequence, hash, checkpoint, time, keyId, signature]],
+        onConflict: "ON CONFLICT (only_row) DO NOTHING",
+      });
     });
   }
 
@@ -80,40 +88,126 @@ class DatabaseTrail implements AuditTrail {
     this.#writing = false;
   }
 
-  #commit(batch: readonly Waiting[]): Promise<readonly number[]> {
-    const { database, signer, env, checkpointEvery = defaultCheckpointEvery } = this.#options;
-    return database.transaction(async (transaction) => {
+  async #commit(batch: readonly Waiting[]): Promise<readonly number[]> {
+    const head = this.#head;
+    if (head !== undefined) {
+      const added = await this.#commitBehind(head, batch);
+      if (added !== undefined) return added;
+    }
+    return this.#commitAfterLooking(batch);
+  }
+
+  /**
+   * Nearly always the trail ends where we left it and no happening was told before, so everything can be made ready
+   * beforehand and written in one turn. The head's guard and the ids' uniqueness find out when that is not so.
+   */
+  async #commitBehind(head: Head, batch: readonly Waiting[]): Promise<readonly number[] | undefined> {
+    this.#head = undefined;
+    const growth = grow(head, batch, new Set(), this.#options);
+    if (growth.entries.length > 0) {
+      const written = await this.#options.database.write(stepsOf(head, growth)).catch(unlessTaken);
+      if (!written) return undefined;
+    }
+    this.#head = growth.head;
+    return growth.added;
+  }
+
+  /** Reads where the trail ends and what it has already, and holds it there until it is written. */
+  async #commitAfterLooking(batch: readonly Waiting[]): Promise<readonly number[]> {
+    const { database } = this.#options;
+    const growth = await database.transaction(async (transaction) => {
       const head = await readHead(database, transaction);
       if (head === undefined) throw new Error("the audit trail has lost its head; run capstan audit verify");
-      const known = await existing(
-        transaction,
-        batch.flatMap(({ records }) => records.map(({ id }) => id)),
-      );
-      const entries: AuditEntry[] = [];
-      const checkpoints: Checkpoint[] = [];
-      let { sequence, hash, checkpoint } = head;
-      const time = env.now().toISOString();
-      const added = batch.map(({ records }) => {
-        const before = entries.length;
-        for (const record of records) {
-          if (known.has(record.id)) continue;
-          known.add(record.id);
-          const entry = chained(record, ++sequence, hash);
-          hash = entry.hash;
-          entries.push(entry);
-          if (sequence - checkpoint < checkpointEvery) continue;
-          checkpoints.push(signCheckpoint(signer, { sequence, hash, previous: checkpoint, time }));
-          checkpoint = sequence;
-        }
-        return entries.length - before;
-      });
-      if (entries.length === 0) return added;
-      await transaction.insert({ table: "audit_entries", columns: entryColumns, rows: entries.map(entryValues) });
-      await writeCheckpoints(transaction, checkpoints);
-      await writeHead(transaction, signHead(signer, { sequence, hash, checkpoint, time }));
-      return added;
+      const ids = batch.flatMap(({ records }) => records.map(({ id }) => id));
+      const planned = grow(head, batch, await existing(transaction, ids), this.#options);
+      if (planned.entries.length === 0) return planned;
+      for (const step of stepsOf(head, planned))
+        if (step.kind === "Insert") await transaction.insert(step);
+        else await transaction.query(step.sql, step.values);
+      return planned;
     });
+    this.#head = growth.head;
+    return growth.added;
   }
+}
+
+/** What a batch makes of the trail. */
+interface Growth {
+  readonly entries: readonly AuditEntry[];
+  readonly checkpoints: readonly Checkpoint[];
+  /** How many rows each append has added. */
+  readonly added: readonly number[];
+  readonly head: Head;
+}
+
+function grow(
+  head: Head,
+  batch: readonly Waiting[],
+  known: Set<string>,
+  { signer, env, checkpointEvery = defaultCheckpointEvery }: AuditTrailOptions,
+): Growth {
+  const entries: AuditEntry[] = [];
+  const checkpoints: Checkpoint[] = [];
+  let { sequence, hash, checkpoint } = head;
+  const time = env.now().toISOString();
+  const added = batch.map(({ records }) => {
+    const before = entries.length;
+    for (const record of records) {
+      if (known.has(record.id)) continue;
+      known.add(record.id);
+      const entry = chained(record, ++sequence, hash);
+      hash = entry.hash;
+      entries.push(entry);
+      if (sequence - checkpoint < checkpointEvery) continue;
+      checkpoints.push(signCheckpoint(signer, { sequence, hash, previous: checkpoint, time }));
+      checkpoint = sequence;
+    }
+    return entries.length - before;
+  });
+  const next = entries.length === 0 ? head : signHead(signer, { sequence, hash, checkpoint, time });
+  return { entries, checkpoints, added, head: next };
+}
+
+/** The head moves first: whoever comes second finds it moved, and writes nothing. */
+const stepsOf = (from: Head, { head, entries, checkpoints }: Growth): readonly WriteStep[] => [
+  {
+    kind: "Guard",
+    sql: "UPDATE audit_head SET sequence = ?, hash = ?, checkpoint = ?, time = ?, key_id = ?, signature = ? WHERE only_row = 1 AND sequence = ? AND hash = ?",
+    values: [
+      head.sequence,
+      head.hash,
+      head.checkpoint,
+      head.time,
+      head.keyId,
+      head.signature,
+      from.sequence,
+      from.hash,
+    ],
+  },
+  { kind: "Insert", table: "audit_entries", columns: entryColumns, rows: entries.map(entryValues) },
+  ...(checkpoints.length === 0
+    ? []
+    : [
+        {
+          kind: "Insert" as const,
+          table: "audit_checkpoints",
+          columns: ["sequence", "hash", "previous", "time", "key_id", "signature"],
+          rows: checkpoints.map(({ sequence, hash, previous, time, keyId, signature }) => [
+            sequence,
+            hash,
+            previous,
+            time,
+            keyId,
+            signature,
+          ]),
+        },
+      ]),
+];
+
+/** Somebody has told one of the happenings before. */
+function unlessTaken(error: unknown): false {
+  if (error instanceof StoreError && error.reason === "Conflict") return false;
+  throw error;
 }
 
 /** Trying again is safe in all of these cases: what was written the first time is found by its id. */
@@ -147,31 +241,6 @@ async function existing(transaction: Transaction, ids: readonly string[]): Promi
   }
   return found;
 }
-
-const writeCheckpoints = (transaction: Transaction, checkpoints: readonly Checkpoint[]): Promise<void> =>
-  checkpoints.length === 0
-    ? Promise.resolve()
-    : transaction.insert({
-        table: "audit_checkpoints",
-        columns: ["sequence", "hash", "previous", "time", "key_id", "signature"],
-        rows: checkpoints.map(({ sequence, hash, previous, time, keyId, signature }) => [
-          sequence,
-          hash,
-          previous,
-          time,
-          keyId,
-          signature,
-        ]),
-      });
-
-const writeHead = (transaction: Transaction, head: Head): Promise<void> =>
-  transaction.insert({
-    table: "audit_head",
-    columns: ["only_row", "sequence", "hash", "checkpoint", "time", "key_id", "signature"],
-    rows: [[1, head.sequence, head.hash, head.checkpoint, head.time, head.keyId, head.signature]],
-    onConflict:
-      "ON CONFLICT (only_row) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash, checkpoint = excluded.checkpoint, time = excluded.time, key_id = excluded.key_id, signature = excluded.signature",
-  });
 
 export const defaultCheckpointEvery = 1_000;
 const maxAppendsTogether = 500;

@@ -14,6 +14,11 @@ export interface Database {
    * thrown as a `StoreError`; with `CommitUnknown` only a look into the tables can tell what happened.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * A transaction whose statements are all known beforehand: one turn instead of one for each of them. Answers false, and
+   * has written nothing, when a guard found no row to change.
+   */
+  write(steps: readonly WriteStep[]): Promise<boolean>;
   /** Messages of committed transactions, of this process and of others; answers how to stop. */
   listen(channel: string, listener: Listener): Promise<() => Promise<void>>;
   close(): Promise<void>;
@@ -26,6 +31,11 @@ export interface Transaction {
   /** Told to all listeners when, and only when, the transaction commits. At most 7,900 bytes. */
   notify(channel: string, payload: string): Promise<void>;
 }
+
+export type WriteStep =
+  /** A statement that must change exactly one row: the state that the other steps were planned for. */
+  | { readonly kind: "Guard"; readonly sql: string; readonly values: readonly SqlValue[] }
+  | ({ readonly kind: "Insert" } & Insert);
 
 export interface Insert {
   readonly table: string;

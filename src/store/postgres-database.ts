@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { Env } from "../env/env.ts";
-import type { Database, Listener, Migration, Row, SqlValue, Transaction } from "./database.ts";
+import type { Database, Listener, Migration, Row, SqlValue, Transaction, WriteStep } from "./database.ts";
 import { runMigrations } from "./migrate.ts";
 import { PostgresListener } from "./postgres-listener.ts";
 import { insertStatements, toDollars, toStoreError } from "./postgres-text.ts";
@@ -69,7 +69,25 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact((client) => work(transactionOn(client)));
+  }
+
+  async write(steps: readonly WriteStep[]): Promise<boolean> {
+    try {
+      await this.#transact(async (client) => {
+        for (const step of steps)
+          if (step.kind === "Insert") await transactionOn(client).insert(step);
+          else if ((await changed(client, step.sql, step.values)) !== 1) throw new GuardMissed();
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof GuardMissed) return false;
+      throw error;
+    }
+  }
+
+  async #transact<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     let broken: Error | undefined;
     const onError = (error: Error): void => {
@@ -78,7 +96,7 @@ class PostgresDatabase implements Database {
     client.on("error", onError);
     try {
       await asked(client, "BEGIN");
-      const result = await work(transactionOn(client));
+      const result = await work(client);
       await committed(client);
       return result;
     } catch (error) {
@@ -95,11 +113,11 @@ class PostgresDatabase implements Database {
   }
 
   migrate(component: string, migrations: readonly Migration[]): Promise<void> {
-    return this.transaction(async (transaction) => {
-      await transaction.query("SELECT pg_advisory_xact_lock(?)", [migrationLock]);
-      await runMigrations("postgres", component, migrations, transaction, async (script) => {
-        for (const statement of script.split(";")) if (statement.trim() !== "") await transaction.query(statement);
-      });
+    return this.#transact(async (client) => {
+      await asked(client, "SELECT pg_advisory_xact_lock($1)", [migrationLock]);
+      // Without values the server takes a whole script at once, bodies of functions included.
+      const run = async (script: string): Promise<void> => void (await asked(client, script));
+      await runMigrations("postgres", component, migrations, transactionOn(client), run);
     });
   }
 
@@ -154,6 +172,17 @@ function transactionOn(client: pg.PoolClient): Transaction {
     },
     notify: async (channel, payload) => void (await asked(client, "SELECT pg_notify($1, $2)", [channel, payload])),
   };
+}
+
+/** A guard found no row: everything is rolled back, and nobody hears of it. */
+class GuardMissed extends Error {}
+
+async function changed(client: pg.PoolClient, sql: string, values: readonly SqlValue[]): Promise<number> {
+  try {
+    return (await client.query(toDollars(sql), [...values])).rowCount ?? 0;
+  } catch (error) {
+    throw toStoreError(error, "query");
+  }
 }
 
 async function asked(client: pg.PoolClient, text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {

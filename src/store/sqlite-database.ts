@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import type { Database, Insert, Listener, Migration, Row, SqlValue, Transaction } from "./database.ts";
+import type { Database, Insert, Listener, Migration, Row, SqlValue, Transaction, WriteStep } from "./database.ts";
 import { runMigrations } from "./migrate.ts";
-import { runSqliteThread, type SqliteReply, type SqliteTask } from "./sqlite-thread.ts";
+import { runSqliteThread, type SqliteReply, type SqliteStep, type SqliteTask } from "./sqlite-thread.ts";
 import { StoreError, type StoreErrorReason } from "./store-error.ts";
 
 /** A database in one file, for one process: WAL, and every commit synced. `:memory:` forgets everything at the end. */
@@ -57,6 +57,10 @@ class SqliteDatabase implements Database {
     return this.#inTurn(() => this.#transact(work));
   }
 
+  write(steps: readonly WriteStep[]): Promise<boolean> {
+    return this.#inTurn(async () => (await this.#answer({ kind: "write", steps: steps.map(stepOf) })).written ?? false);
+  }
+
   migrate(component: string, migrations: readonly Migration[]): Promise<void> {
     return this.transaction((transaction) =>
       runMigrations("sqlite", component, migrations, transaction, async (sql) => {
@@ -106,7 +110,11 @@ class SqliteDatabase implements Database {
     return mine;
   }
 
-  #ask(task: SqliteTask): Promise<readonly Row[]> {
+  async #ask(task: SqliteTask): Promise<readonly Row[]> {
+    return (await this.#answer(task)).rows ?? [];
+  }
+
+  #answer(task: SqliteTask): Promise<SqliteReply> {
     const failure = this.#failure;
     if (failure !== undefined) return Promise.reject(failure);
     const id = this.#nextId++;
@@ -118,12 +126,13 @@ class SqliteDatabase implements Database {
     });
   }
 
-  #settle({ id, rows, error }: SqliteReply): void {
+  #settle(reply: SqliteReply): void {
+    const { id, error } = reply;
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) this.#worker.unref();
     if (error === undefined) {
-      waiting?.resolve(rows ?? []);
+      waiting?.resolve(reply);
       return;
     }
     const reason = reasons[error.code & 0xff];
@@ -138,7 +147,7 @@ class SqliteDatabase implements Database {
 }
 
 interface Waiting {
-  readonly resolve: (rows: readonly Row[]) => void;
+  readonly resolve: (reply: SqliteReply) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -154,6 +163,11 @@ const reasons: Readonly<Record<number, StoreErrorReason>> = {
   19: "Conflict", // CONSTRAINT
   26: "Corrupt", // NOTADB
 };
+
+const stepOf = (step: WriteStep): SqliteStep =>
+  step.kind === "Guard"
+    ? { sql: step.sql, rows: [step.values], isGuard: true }
+    : { sql: insertText(step), rows: step.rows, isGuard: false };
 
 const insertText = ({ table, columns, onConflict = "" }: Insert): string =>
   `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ${onConflict}`;

@@ -6,11 +6,21 @@ export type SqliteTask =
   | { readonly kind: "script"; readonly sql: string }
   | { readonly kind: "query"; readonly sql: string; readonly values: readonly SqlValue[] }
   | { readonly kind: "insert"; readonly sql: string; readonly rows: readonly (readonly SqlValue[])[] }
+  | { readonly kind: "write"; readonly steps: readonly SqliteStep[] }
   | { readonly kind: "close" };
+
+/** Runs its statement for every row of values. */
+export interface SqliteStep {
+  readonly sql: string;
+  readonly rows: readonly (readonly SqlValue[])[];
+  readonly isGuard: boolean;
+}
 
 export interface SqliteReply {
   readonly id: number;
   readonly rows?: readonly Row[];
+  /** Whether a `write` was done; absent for everything else. */
+  readonly written?: boolean;
   readonly error?: { readonly message: string; readonly code: number };
 }
 
@@ -36,7 +46,29 @@ export function runSqliteThread(): void {
     return statement;
   };
 
-  const perform = (task: SqliteTask): Row[] | undefined => {
+  /** Whether every guard found its row. */
+  const takeSteps = (steps: readonly SqliteStep[]): boolean => {
+    for (const { sql, rows, isGuard } of steps) {
+      const statement = prepare(sql);
+      for (const row of rows) if (statement.run(...row).changes !== 1 && isGuard) return false;
+    }
+    return true;
+  };
+
+  const write = (steps: readonly SqliteStep[]): boolean => {
+    database?.exec("BEGIN IMMEDIATE");
+    try {
+      const written = takeSteps(steps);
+      database?.exec(written ? "COMMIT" : "ROLLBACK");
+      return written;
+    } catch (error) {
+      // A full disk ends some transactions by itself; then there is nothing left to roll back.
+      if (database?.isTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  };
+
+  const perform = (task: Exclude<SqliteTask, { kind: "write" }>): Row[] | undefined => {
     switch (task.kind) {
       case "open":
         database = new sqlite.DatabaseSync(task.file, { timeout: 5_000 });
@@ -63,7 +95,9 @@ export function runSqliteThread(): void {
 
   parentPort?.on("message", (task: SqliteTask & { readonly id: number }) => {
     try {
-      parentPort.postMessage({ id: task.id, rows: perform(task) });
+      parentPort.postMessage(
+        task.kind === "write" ? { id: task.id, written: write(task.steps) } : { id: task.id, rows: perform(task) },
+      );
     } catch (thrown) {
       const { message, errcode } = thrown as { message?: string; errcode?: number };
       parentPort.postMessage({ id: task.id, error: { message: message ?? String(thrown), code: errcode ?? 0 } });

@@ -47,6 +47,7 @@ describe("a commit whose answer was lost (F43)", () => {
       kind: database.kind,
       migrate: (component, migrations) => database.migrate(component, migrations),
       query: (sql, values) => database.query(sql, values),
+      write: (steps) => database.write(steps),
       listen: (channel, listener) => database.listen(channel, listener),
       close: () => database.close(),
       async transaction(work) {
