@@ -137,12 +137,12 @@ function planDimension(
       `The recommendation for ${dimension} has confidence ${confidence}; ${bounds.minConfidence} is needed`,
     );
   }
-  if (dimension === "cpu" && !(detail?.load !== undefined && detail.load <= maxLoad)) {
+  if (dimension === "cpu" && !(detail?.load !== undefined && detail.load <= bounds.maxLoad)) {
     return skip(
       "NotEnforceable",
       detail?.load === undefined
         ? "cpu is not changed without a load query"
-        : `cpu is not changed at a load above ${maxLoad}`,
+        : `cpu is not changed at a load above ${bounds.maxLoad}`,
     );
   }
 
@@ -177,8 +177,6 @@ function planDimension(
   };
   return fromDecision(dimension, decide(input), recommended, state, target.holders, confidence, settings, now);
 }
-
-export const maxLoad = 0.8;
 
 function fromDecision(
   dimension: NfrDimension,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dns1035LabelErrors } from "../../../kube/names.ts";
 import { classFunction, classRuntime, telemetry } from "../example-class.ts";
-import { type ClassRuntimeSettings, defaultSettings, readSettings } from "../settings.ts";
+import { type ClassRuntimeSettings, defaultSettings } from "../settings.ts";
 import { builtinTemplates } from "./catalogue.ts";
 import { selectTemplate } from "./select.ts";
 import type { Platform, RenderInput, Template, WantedChild } from "./template.ts";
@@ -367,29 +367,4 @@ test("a new template is one object: it is chosen by name and by score like the b
     selectTemplate(classRuntime("cart"), { ...defaultSettings, profile: "batch" }, bare, templates)?.template.id,
     "batch",
   );
-});
-
-test("settings come from upstream's variables, and a wrong one is named", () => {
-  const read = readSettings({
-    OPRC_CRM_PROFILE: "full",
-    OPRC_CRM_ENFORCEMENT_STABILITY_SECS: "1",
-    OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS: "90s",
-    OPRC_CRM_LIMITS_MAX_REPLICAS: "7",
-    OPRC_CRM_TEMPLATES_ODGM_EXTRA_ENV: "A=1,B=x=y",
-  });
-  assert.ok(read.ok);
-  assert.deepEqual(read.settings.features, {
-    odgm: true,
-    knative: true,
-    hpa: true,
-    nfrEnforcement: true,
-    metricsTargets: true,
-  });
-  assert.equal(read.settings.enforcement.stabilityMs, 1000);
-  assert.equal(read.settings.enforcement.cooldownMs, 90_000);
-  assert.equal(read.settings.enforcement.maxReplicas, 7);
-  assert.deepEqual(read.settings.odgm.extraEnvironment, { A: "1", B: "x=y" });
-  const wrong = readSettings({ OPRC_CRM_FEATURES_HPA: "maybe", OPRC_CRM_LIMITS_MAX_REPLICAS: "-1" });
-  assert.ok(!wrong.ok);
-  assert.match(wrong.message, /OPRC_CRM_FEATURES_HPA is "maybe".*OPRC_CRM_LIMITS_MAX_REPLICAS is "-1"/);
 });
