@@ -1,19 +1,24 @@
-// Writes docs/reference/: one page per kind and an index, all from the definitions in src/api. `npm run generate:reference`.
+// Writes docs/reference/: one page per kind, the command line and an index, all from the definitions in the code. `npm run generate:reference`.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { kinds } from "../src/api/kinds.ts";
 import { apiVersionOf, type Kind } from "../src/kube/kind.ts";
 import type { Schema, ValidationRule } from "../src/kube/schema/schema.ts";
+import { commandLinePage } from "./reference/command-line.ts";
+import { code, generatedFrom, page, table } from "./reference/markdown.ts";
 
 const folder = new URL("../docs/reference/", import.meta.url);
 
 /** The text of every page by its file name; the same definitions always give the same bytes. */
 export function referencePages(): ReadonlyMap<string, string> {
-  return new Map([["README.md", indexPage()], ...kinds.map((kind) => [fileOf(kind), kindPage(kind)] as const)]);
+  return new Map([
+    ["README.md", indexPage()],
+    ["command-line.md", commandLinePage()],
+    ...kinds.map((kind) => [fileOf(kind), kindPage(kind)] as const),
+  ]);
 }
 
 const fileOf = (kind: Kind): string => `${kind.singular}.md`;
-const generated =
-  "<!-- Generated from src/api by `npm run generate:reference`; change the definitions, not this file. -->";
+const generated = generatedFrom("src/api");
 
 function indexPage(): string {
   const rows = kinds.map((kind) => [
@@ -25,7 +30,9 @@ function indexPage(): string {
   ]);
   return page([
     generated,
-    "# Reference of all kinds",
+    "# Reference",
+    "Generated from the code, and checked against it by a test: [the command line and configuration](command-line.md), and every kind.",
+    "## Kinds",
     "Every field, default, column, condition and rule, from the same definitions that the CustomResourceDefinitions are made of. `kubectl explain` shows the same words.",
     table(["Kind", "API version", "Scope", "Short names", "What it is"], rows),
   ]);
@@ -158,20 +165,6 @@ function columnsSection(kind: Kind): readonly string[] {
   ]);
   return rows.length === 0 ? [] : ["## Columns", table(["Column", "Type", "Field", "Shown"], rows)];
 }
-
-const code = (text: string): string => `\`${text}\``;
-
-/** Columns are padded to equal width, as the formatter wants it. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll("|", "\\|")));
-  const widths = head.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, column) => (cells[column] ?? "").padEnd(width)).join(" | ")} |`;
-  const [first = [], ...others] = lines;
-  return [line(first), line(widths.map((width) => "-".repeat(width))), ...others.map(line)].join("\n");
-}
-
-const page = (parts: readonly string[]): string => `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 
 if (import.meta.main) {
   mkdirSync(folder, { recursive: true });

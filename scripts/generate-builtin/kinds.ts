@@ -3,13 +3,13 @@
 /** Served as resources: "group/version/Kind", the core group being empty. */
 export const servedKinds: readonly string[] = [
   ...core("Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Endpoints", "Node", "Pod"),
-  ...core("PersistentVolumeClaim", "Event"),
+  ...core("PersistentVolume", "PersistentVolumeClaim", "Event"),
   ...of("apps/v1", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"),
   ...of("batch/v1", "Job", "CronJob"),
   ...of("autoscaling/v2", "HorizontalPodAutoscaler"),
   ...of("autoscaling/v1", "HorizontalPodAutoscaler"),
   ...of("policy/v1", "PodDisruptionBudget"),
-  ...of("networking.k8s.io/v1", "NetworkPolicy", "Ingress"),
+  ...of("networking.k8s.io/v1", "NetworkPolicy", "Ingress", "IngressClass"),
   ...of("coordination.k8s.io/v1", "Lease"),
   ...of("discovery.k8s.io/v1", "EndpointSlice"),
   ...of("events.k8s.io/v1", "Event"),
