@@ -1,94 +1,122 @@
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/message.ts";
 import { bytesReply, jsonReply, textReply } from "../http/reply.ts";
+import { forward } from "./forward.ts";
+import { liveFeeds } from "./live.ts";
+import { isAllowed, type ResourceAccess } from "./person.ts";
+import { hostnameOf, isFromThisPage } from "./same-page.ts";
 import type { Sessions } from "./session.ts";
+import { type SignInWays, session, signInWithLink } from "./sign-in.ts";
 
 /** The files of the page, by path (`/index.html`, `/assets/main.js`). */
 export type Assets = ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>;
 
+/** Something that the page asks of a system and that is not in the Kubernetes API. */
+export interface Question {
+  /** What the person must be allowed in Kubernetes to be told. */
+  needs(rest: readonly string[]): ResourceAccess;
+  /** Nothing when it does not exist. */
+  answer(rest: readonly string[]): unknown;
+}
+
 export interface DashboardOptions {
   readonly assets: Assets;
   readonly sessions: Sessions;
-  /** The Kubernetes API; requests reach it as the person who is signed in. */
+  /** The Kubernetes API; requests reach it as the person who is signed in, and as nobody else. */
   readonly api: HttpHandler;
-  /** What the page asks of the systems, by the first part of the path below `/ui/api`; nothing when it does not exist. */
-  readonly questions: Readonly<Record<string, (rest: readonly string[]) => unknown>>;
+  /** By the first part of the path below `/ui/api`; the rest of the path is the question. */
+  readonly questions: Readonly<Record<string, Question | Question["answer"]>>;
+  readonly signIn?: SignInWays;
+  /** The names that people reach the page by; a request for any other is refused. Everything when absent. */
+  readonly isOurHost?: (hostname: string) => boolean;
 }
 
 /** The page, sign-in, and the Kubernetes API under `/k8s`. Answers nothing for paths that are not the dashboard's. */
-export function createDashboard({
-  assets,
-  sessions,
-  api,
-  questions,
-}: DashboardOptions): (request: HttpRequest) => Promise<HttpResponse | undefined> {
+export function createDashboard(
+  options: DashboardOptions,
+): (request: HttpRequest) => Promise<HttpResponse | undefined> {
+  const { sessions, api, signIn = {}, isOurHost = () => true } = options;
   return async (request) => {
-    const { pathname, searchParams } = new URL(request.target, "http://dashboard.invalid");
-    if (pathname.startsWith("/k8s/"))
-      return withSession(request, sessions, (credential) => forward(request, credential, api));
-    if (pathname === "/ui/api/session") return session(request, sessions);
-    if (pathname.startsWith("/ui/api/")) return withSession(request, sessions, async () => answer(pathname, questions));
-    if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-    const token = searchParams.get("token");
-    if (pathname === "/" && token !== null) return signIn(token, sessions);
-    const asset = assets.get(pathname === "/" ? "/index.html" : pathname);
-    return (
-      asset &&
-      bytesReply(200, asset.body, { ...pageHeaders, "content-type": asset.contentType, "cache-control": "no-cache" })
-    );
+    const url = URL.parse(request.target, "http://dashboard.invalid");
+    if (!url) return undefined;
+    const { pathname, search, searchParams } = url;
+    const answer = route(pathname);
+    if (answer && !isOurHost(hostnameOf(request)))
+      return textReply(421, "This is not a name of the dashboard. See --dashboard-url.\n");
+    return answer?.();
+
+    function route(path: string): (() => Promise<HttpResponse> | HttpResponse) | undefined {
+      if (path.startsWith("/k8s/"))
+        return () =>
+          signedIn(request, sessions, (credential) =>
+            forward(request, path.slice("/k8s".length) + search, credential, api),
+          );
+      if (path === "/ui/api/session") return () => session(request, sessions, api, signIn);
+      if (path === "/ui/api/live")
+        return () => signedIn(request, sessions, (credential) => liveFeeds(request, credential, api));
+      if (path.startsWith("/ui/api/"))
+        return () => signedIn(request, sessions, (credential) => ask(path, credential, options));
+      if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+      const { oidc } = signIn;
+      if (oidc && path.startsWith("/ui/oidc/")) return () => oidc.handle(request, sessions);
+      const token = searchParams.get("token");
+      if (path === "/" && token !== null) return () => signInWithLink(token, sessions);
+      const asset = options.assets.get(path === "/" ? "/index.html" : path);
+      return (
+        asset &&
+        (() =>
+          bytesReply(200, asset.body, {
+            ...pageHeaders,
+            "content-type": asset.contentType,
+            "cache-control": "no-cache",
+          }))
+      );
+    }
   };
 }
 
-/** Nothing from elsewhere, nothing inline, no framing. */
+/** Nothing from elsewhere, nothing inline, no text that becomes script, no framing. */
 const pageHeaders: Readonly<Record<string, string>> = {
   "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 };
 
-function answer(pathname: string, questions: DashboardOptions["questions"]): HttpResponse {
-  const [topic = "", ...rest] = pathname.slice("/ui/api/".length).split("/").map(decodeURIComponent);
-  const found = Object.hasOwn(questions, topic) ? questions[topic]?.(rest) : undefined;
+async function ask(path: string, credential: string, { questions, api }: DashboardOptions): Promise<HttpResponse> {
+  const parts = decodedParts(path.slice("/ui/api/".length));
+  if (!parts) return jsonReply(400, { message: "The path is not well encoded." });
+  const [topic = "", ...rest] = parts;
+  const question = Object.hasOwn(questions, topic) ? questions[topic] : undefined;
+  if (!question) return jsonReply(404, { message: "There is no such thing." });
+  const isPlain = typeof question === "function";
+  if (!isPlain && !(await isAllowed(api, credential, question.needs(rest)))) {
+    const { verb, resource, group, namespace } = question.needs(rest);
+    const where = namespace ? ` in namespace ${namespace}` : "";
+    return jsonReply(403, { message: `This needs the verb "${verb}" on ${resource}.${group}${where}.` });
+  }
+  const found = await (isPlain ? question(rest) : question.answer(rest));
   if (found === undefined) return jsonReply(404, { message: "There is no such thing." });
-  return jsonReply(200, found, { "cache-control": "no-store" });
+  return jsonReply(200, found, { "cache-control": "no-store", "x-content-type-options": "nosniff" });
 }
 
-function signIn(token: string, sessions: Sessions): HttpResponse {
-  const cookie = sessions.signIn(token);
-  if (cookie) return textReply(303, "", { location: "/", "set-cookie": cookie, "referrer-policy": "no-referrer" });
-  return textReply(303, "", { location: "/#sign-in-expired", "referrer-policy": "no-referrer" });
+function decodedParts(path: string): readonly string[] | undefined {
+  try {
+    return path.split("/").map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
 }
 
-function session(request: HttpRequest, sessions: Sessions): HttpResponse {
-  const cookie = request.headers["cookie"];
-  if (request.method === "DELETE" && isFromThisPage(request))
-    return jsonReply(200, {}, { "set-cookie": sessions.signOut(cookie) });
-  return jsonReply(200, { signedIn: sessions.credentialOf(cookie) !== undefined }, { "cache-control": "no-store" });
-}
-
-async function withSession(
+async function signedIn(
   request: HttpRequest,
   sessions: Sessions,
   answer: (credential: string) => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  const credential = sessions.credentialOf(request.headers["cookie"]);
-  if (credential === undefined) return jsonReply(401, { message: "Sign in with the link that `capstan up` printed." });
   if (!isFromThisPage(request)) return jsonReply(403, { message: "This request came from another site." });
+  const credential = sessions.credentialOf(request.headers["cookie"]);
+  if (credential === undefined) return jsonReply(401, { message: "Nobody is signed in." });
   return answer(credential);
-}
-
-/** Browsers state where a request comes from; one that says another site is refused, whatever its cookies. */
-function isFromThisPage({ headers }: HttpRequest): boolean {
-  const site = headers["sec-fetch-site"];
-  return site === undefined || site === "same-origin" || site === "none";
-}
-
-function forward(request: HttpRequest, credential: string, api: HttpHandler): Promise<HttpResponse> {
-  const { cookie: _, authorization: __, host: ___, origin: ____, ...headers } = request.headers;
-  return api({
-    ...request,
-    target: request.target.slice("/k8s".length),
-    headers: { ...headers, authorization: `Bearer ${credential}` },
-  });
 }

@@ -1,0 +1,139 @@
+import { KubernetesExecution } from "../api/kubernetes-execution.ts";
+import { PaperMCServer } from "../api/papermc-server.ts";
+import { Plugin } from "../api/plugin.ts";
+import { ServiceTarget } from "../api/service-target.ts";
+import { WorldInstance } from "../api/world-instance.ts";
+import type { AuditEntry } from "../audit/entry.ts";
+import { hasTrail, lastEntries } from "../audit/read-trail.ts";
+import type { ClusterAccess } from "../client/cluster-access.ts";
+import { createTransport, type Transport, type TransportOptions } from "../client/transport.ts";
+import { type FleetReport, reportFleet } from "../controllers/version-solver/report.ts";
+import { type Assets, createDashboard, type Question } from "../dashboard/handler.ts";
+import type { ResourceAccess } from "../dashboard/person.ts";
+import { isLoopbackName } from "../dashboard/same-page.ts";
+import { createSessions, type Sessions } from "../dashboard/session.ts";
+import type { SignInWays } from "../dashboard/sign-in.ts";
+import type { Env } from "../env/env.ts";
+import type { HttpHandler } from "../http/message.ts";
+import type { KindRef } from "../kube/kind.ts";
+import type { RegistryCore } from "../registry/registry-core.ts";
+import type { Manager } from "../runtime/manager.ts";
+import type { Database } from "../store/database.ts";
+import type { Part } from "./routes.ts";
+import { worldReport } from "./world-report.ts";
+
+/** The dashboard, joined to what it tells of: the same on a laptop and on a cluster. */
+export interface DashboardSources {
+  readonly env: Env;
+  readonly assets: Assets;
+  readonly manager: Manager;
+  /** The Kubernetes API without a credential of its own: requests come with the person's. */
+  readonly api: HttpHandler;
+  /** Where the audit trail is; without it the page says that there is none. */
+  readonly database?: Database;
+  /** Who was last heard when; without it the page shows what the ServiceTargets say. */
+  readonly registry?: Pick<RegistryCore, "directory">;
+  readonly oidc?: SignInWays["oidc"];
+  /** Where people reach the page, such as `https://capstan.example.org`; loopback only when absent. */
+  readonly publicUrl?: string;
+}
+
+export interface JoinedDashboard {
+  readonly handle: Part;
+  readonly sessions: Sessions;
+}
+
+export function joinDashboard(sources: DashboardSources): JoinedDashboard {
+  const { env, assets, api, publicUrl, oidc } = sources;
+  const sessions = createSessions(env, { isSecure: publicUrl?.startsWith("https:") ?? false });
+  const ownName = publicUrl && new URL(publicUrl).hostname.toLowerCase();
+  const handle = createDashboard({
+    assets,
+    sessions,
+    api,
+    questions: questionsOf(sources),
+    signIn: { token: true, ...(oidc && { oidc }) },
+    isOurHost: (hostname) => hostname === ownName || isLoopbackName(hostname),
+  });
+  return { handle, sessions };
+}
+
+/**
+ * The API of a cluster for people: our own credential must not be there at all. A server that sees our client certificate
+ * takes everyone for us, whatever token they bring.
+ */
+export const transportForPeople = (
+  { server, namespace, tls, proxyUrl }: ClusterAccess,
+  options: TransportOptions,
+): Transport => {
+  const { clientCertificate: _ours, ...verification } = tls;
+  return createTransport(
+    { server, namespace, tls: verification, credential: { kind: "None" }, ...(proxyUrl !== undefined && { proxyUrl }) },
+    options,
+  );
+};
+
+function questionsOf({ env, manager, database, registry }: DashboardSources): Readonly<Record<string, Question>> {
+  return {
+    worlds: {
+      needs: ([namespace, name]) => may("get", WorldInstance, namespace, name),
+      answer: ([namespace = "", name = ""]) => worldReport(manager, namespace, name),
+    },
+    fleet: {
+      needs: ([namespace]) => may("list", PaperMCServer, namespace),
+      answer: ([namespace = ""]) => fleetReport(env, manager, namespace),
+    },
+    ...(database && {
+      audit: {
+        needs: ([namespace, name]) => may(name ? "get" : "list", KubernetesExecution, namespace, name),
+        answer: ([namespace, name]) => auditOf(database, namespace, name),
+      },
+    }),
+    ...(registry && {
+      heartbeats: {
+        needs: () => may("list", ServiceTarget),
+        answer: ([ids = ""]) => heartbeats(registry.directory, ids.split(",").slice(0, maxAskedIds)),
+      },
+    }),
+  };
+}
+
+const may = (verb: string, kind: KindRef, namespace = "", name = ""): ResourceAccess => ({
+  verb,
+  group: kind.group,
+  resource: kind.plural,
+  ...(namespace !== "" && { namespace }),
+  ...(name !== "" && { name }),
+});
+
+/** The solver's proof and remedies, from the caches that it works with; nothing when the time ran out. */
+async function fleetReport(env: Env, manager: Manager, namespace: string): Promise<FleetReport | undefined> {
+  const servers = manager.informer(PaperMCServer).cache.list(namespace);
+  const plugins = manager.informer(Plugin).cache.list(namespace);
+  if (servers.length === 0) return undefined;
+  return reportFleet(namespace, { servers, plugins }, { env, now: env.now(), timeLimitMs: solveLimitMs });
+}
+
+const solveLimitMs = 5_000;
+
+async function auditOf(
+  database: Database,
+  namespace: string | undefined,
+  name: string | undefined,
+): Promise<readonly Omit<AuditEntry, "uid">[]> {
+  if (!(await hasTrail(database))) return [];
+  const filter = { kind: KubernetesExecution.kind, ...(namespace && { namespace }), ...(name && { name }) };
+  return lastEntries(database, filter, maxAuditRows);
+}
+
+const maxAuditRows = 500;
+const maxAskedIds = 200;
+
+function heartbeats(directory: RegistryCore["directory"], ids: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    ids.flatMap((id) => {
+      const lastSeenMs = directory.get(id)?.lastSeenMs;
+      return lastSeenMs === undefined ? [] : [[id, new Date(lastSeenMs).toISOString()]];
+    }),
+  );
+}
