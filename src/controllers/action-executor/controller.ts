@@ -29,6 +29,7 @@ import { actionDefinition } from "./actions/catalogue.ts";
 import { rowOf, rowsOf } from "./audit-rows.ts";
 import { type Change, nothing } from "./change.ts";
 import { evaluate, type Observation, type Settings } from "./evaluate.ts";
+import { isFrozen } from "./freeze-switch.ts";
 import { executorMetrics } from "./metrics.ts";
 import {
   controllerName,
@@ -121,8 +122,7 @@ function observe(execution: KubernetesExecution, read: Read, now: Date, settings
     read.get(Job, { namespace: jobNamespace, name: jobNameOf({ name, uid }, execution.spec.action, dryRun) });
   const job = jobOf(false);
   const dryRunJob = jobOf(true);
-  const frozen =
-    read.get(ConfigMap, { namespace: systemNamespace, name: switchConfigMap })?.data?.["frozen"] === "true";
+  const frozen = isFrozen(read.get(ConfigMap, { namespace: systemNamespace, name: switchConfigMap }));
   return { execution, frozen, now, settings, ...(job && { job }), ...(dryRunJob && { dryRunJob }) };
 }
 

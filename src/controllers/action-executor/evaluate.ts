@@ -14,6 +14,8 @@ export interface Settings {
   readonly protectedNamespaces: readonly string[];
   /** Our own image. */
   readonly image: string;
+  /** What policies know this cluster by. */
+  readonly clusterName?: string;
 }
 
 export const defaultSettings: Omit<Settings, "image"> = {

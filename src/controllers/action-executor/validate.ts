@@ -247,6 +247,7 @@ function askPolicies(
       serviceAccount: serviceAccountOf(action),
       permissions: actionDefinition(action).permissions,
       protectedNamespaces: settings.protectedNamespaces,
+      clusterName: settings.clusterName ?? "",
       totalNodes: nodes.length,
       availableNodes: nodes.filter(({ spec }) => !spec.unschedulable).length,
       concurrentActions: others.filter(({ status }) => status?.phase === "executing").length,

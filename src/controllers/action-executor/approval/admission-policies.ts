@@ -224,7 +224,8 @@ const approverRole = (): KubeObject =>
         {
           apiGroups: [KubernetesExecution.group],
           resources: [KubernetesExecution.plural],
-          verbs: ["get", "list", "watch", "approve"],
+          // With patch, for `spec.approvalReceived`; nothing but that and `cancel` can be changed in a spec.
+          verbs: ["get", "list", "watch", "patch", "approve"],
         },
         {
           apiGroups: [KubernetesExecution.group],

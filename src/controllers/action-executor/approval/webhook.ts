@@ -1,13 +1,17 @@
 import { MutatingWebhookConfiguration } from "../../../api/builtin/admission.ts";
+import { ConfigMap } from "../../../api/builtin/configuration.ts";
 import { KubernetesExecution } from "../../../api/kubernetes-execution.ts";
 import { RemediationRequest } from "../../../api/remediation-request.ts";
 import { annotations, finalizers } from "../../../api/well-known.ts";
 import type { Env } from "../../../env/env.ts";
 import { deepEqual } from "../../../kube/equality.ts";
+import type { KindRef } from "../../../kube/kind.ts";
 import type { KubeObject } from "../../../kube/object.ts";
 import { formatTime } from "../../../kube/time.ts";
 import { mutator, type Webhook } from "../../../runtime/webhook.ts";
+import { isFrozen, switchAnnotations } from "../freeze-switch.ts";
 import { object } from "../install-rbac.ts";
+import { switchConfigMap, systemNamespace } from "../names.ts";
 import { specHashOf } from "../spec-hash.ts";
 import { approvalAnnotations } from "./approval.ts";
 
@@ -35,7 +39,37 @@ export const stampingWebhooks = (options: StampOptions): readonly Webhook[] => [
     mutate: ({ object: remediation, oldObject, request }) =>
       stampRequester(remediation, oldObject, request.userInfo.username ?? "", options),
   }),
+  mutator<ConfigMap>({
+    path: switchPath,
+    kind: ConfigMap,
+    mutate: ({ object: switches, oldObject, request }) =>
+      stampSwitch(switches, oldObject, request.userInfo.username ?? "", options),
+  }),
 ];
+
+/** Who has thrown the switch that stops everything; what else is written beside it changes nothing of that. */
+function stampSwitch(
+  switches: ConfigMap,
+  old: ConfigMap | undefined,
+  user: string,
+  { env }: Pick<StampOptions, "env">,
+): ConfigMap {
+  if (switches.metadata.name !== switchConfigMap) return switches;
+  const kept = old?.metadata.annotations ?? {};
+  const isThrown = isFrozen(switches) !== isFrozen(old);
+  const stamp = isThrown
+    ? { by: user, at: env.now().toISOString(), value: String(isFrozen(switches)) }
+    : {
+        by: kept[switchAnnotations.by],
+        at: kept[switchAnnotations.at],
+        value: kept[switchAnnotations.value],
+      };
+  return annotated(switches, {
+    [switchAnnotations.by]: stamp.by,
+    [switchAnnotations.at]: stamp.at,
+    [switchAnnotations.value]: stamp.value,
+  });
+}
 
 function stampRequester<T extends KubeObject>(
   wanted: T,
@@ -100,17 +134,21 @@ function annotated<T extends KubeObject>(wanted: T, set: Readonly<Record<string,
 
 const executionPath = "/admission/stamp-executions";
 const remediationPath = "/admission/stamp-remediations";
+const switchPath = "/admission/stamp-switch";
+
+export const webhookConfiguration = "capstan-actions";
 
 /** How the API server reaches us: by address, or by Service in a cluster. */
 export interface WebhookAddress {
-  readonly caBundle: string;
+  /** PEM; absent: whoever serves the webhook tells later. */
+  readonly caBundle?: string;
   readonly url?: string;
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
 }
 
 export function webhookObject({ caBundle, url, service }: WebhookAddress): KubeObject {
   const reached = (path: string) => ({
-    caBundle: Buffer.from(caBundle).toString("base64"),
+    ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle).toString("base64") }),
     ...(url !== undefined && { url: `${url}${path}` }),
     ...(service && { service: { ...service, path } }),
   });
@@ -122,7 +160,7 @@ export function webhookObject({ caBundle, url, service }: WebhookAddress): KubeO
     timeoutSeconds: 5,
     reinvocationPolicy: "IfNeeded",
   };
-  const rule = (kind: typeof KubernetesExecution | typeof RemediationRequest, resources: readonly string[]) => [
+  const rule = (kind: KindRef, resources: readonly string[]) => [
     {
       apiGroups: [kind.group],
       apiVersions: [kind.version],
@@ -133,7 +171,7 @@ export function webhookObject({ caBundle, url, service }: WebhookAddress): KubeO
   ];
   return object(
     MutatingWebhookConfiguration,
-    { name: "capstan-actions" },
+    { name: webhookConfiguration },
     {
       webhooks: [
         {
@@ -147,6 +185,15 @@ export function webhookObject({ caBundle, url, service }: WebhookAddress): KubeO
           name: "remediations.actions.capstan.dev",
           clientConfig: reached(remediationPath),
           rules: rule(RemediationRequest, [RemediationRequest.plural]),
+        },
+        {
+          ...common,
+          // Stopping everything must be possible even when we are not there to write down who it was.
+          failurePolicy: "Ignore",
+          name: "switch.actions.capstan.dev",
+          clientConfig: reached(switchPath),
+          namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": systemNamespace } },
+          rules: rule(ConfigMap, [ConfigMap.plural]),
         },
       ],
     },

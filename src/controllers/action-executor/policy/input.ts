@@ -16,6 +16,7 @@ export interface PolicyFacts {
   readonly serviceAccount: string;
   readonly permissions: ActionDefinition["permissions"];
   readonly protectedNamespaces: readonly string[];
+  readonly clusterName: string;
   readonly totalNodes: number;
   readonly availableNodes: number;
   readonly concurrentActions: number;
@@ -58,7 +59,7 @@ export function policyInput(facts: PolicyFacts): Readonly<Record<string, unknown
     identity: { user: facts.requestedBy },
     execution: { name: execution.metadata.name, namespace: execution.metadata.namespace, uid: execution.metadata.uid },
     protected_namespaces: facts.protectedNamespaces,
-    cluster_info: { name: "", total_nodes: facts.totalNodes, available_nodes: facts.availableNodes },
+    cluster_info: { name: facts.clusterName, total_nodes: facts.totalNodes, available_nodes: facts.availableNodes },
     cluster_state: { concurrent_actions: facts.concurrentActions, other_clusters_draining: 0 },
     concurrent_actions: facts.concurrentActions,
     rate_limit_state: { count: facts.recentActions, max_count: rateMaxCount, window_seconds: rateWindowSeconds },
