@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { TLSSocket } from "node:tls";
+import type { SecureContextOptions, TLSSocket, Server as TlsServer } from "node:tls";
 import { type Env, sleep } from "../env/env.ts";
 import { WholeBody } from "./body.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./message.ts";
@@ -60,6 +60,8 @@ export interface PeerCertificate {
 export interface Listener {
   readonly url: string;
   readonly port: number;
+  /** Another certificate for connections to come; those that stand go on. Throws when the pair does not fit. */
+  setCertificate(tls: TlsOptions): void;
   /** Refuses new connections, ends streams, waits for answers that are under way, then cuts what is left. */
   close(): Promise<void>;
 }
@@ -103,6 +105,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return {
     url: `${options.tls ? "https" : "http"}://${name}:${port}`,
     port,
+    setCertificate(tls) {
+      if (!("setSecureContext" in server)) throw new Error("a listener without TLS has no certificate");
+      server.setSecureContext(secretsOf(tls));
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       exchanges.endStreams();
@@ -116,17 +122,22 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 type AnyResponse = ServerResponse | Http2ServerResponse;
 
-function createTlsServer({ key, cert, clientCa }: TlsOptions): Http2SecureServer {
+function createTlsServer(tls: TlsOptions): Http2SecureServer & TlsServer {
   return createSecureServer({
-    key,
-    cert,
+    ...secretsOf(tls),
     allowHTTP1: true,
-    ...(clientCa !== undefined && { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+    ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: false }),
     // The default refuses new streams while one large list is on its way to a slow reader.
     maxSessionMemory: sessionMemoryMegabytes,
     settings: { maxConcurrentStreams: maxStreamsPerConnection, initialWindowSize: receiveWindowBytes },
   });
 }
+
+const secretsOf = ({ key, cert, clientCa }: TlsOptions): SecureContextOptions => ({
+  key,
+  cert,
+  ...(clientCa !== undefined && { ca: clientCa }),
+});
 
 function trackSockets(server: Server | Http2SecureServer): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();

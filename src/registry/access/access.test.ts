@@ -9,7 +9,7 @@ import type { Identity } from "../model/command.ts";
 import { discoveryPath, registryWorld } from "../registry-for-tests.ts";
 import { type Access, type Authenticator, accessFor } from "./access.ts";
 import { oidcTokens } from "./oidc.ts";
-import { parseTokens, tokenFile } from "./token-file.ts";
+import { parseTokens, readTokenFile } from "./token-file.ts";
 import { reviewedTokens } from "./token-review.ts";
 
 const known = (tokens: Readonly<Record<string, Identity>>): Access => ({
@@ -141,7 +141,8 @@ describe("a token file", () => {
     const env = manualEnv();
     const path = join(folder, "tokens");
     writeFileSync(path, "# the old one\nold-token,alice,team-a\nboss,root,,administrator\n");
-    const file = tokenFile(env, path);
+    const problems: string[] = [];
+    const file = await readTokenFile(env, path, ({ message }) => problems.push(message));
     assert.deepEqual(await file.authenticate("old-token"), alice);
     assert.deepEqual(await file.authenticate("boss"), root);
     assert.equal(await file.authenticate("new-token"), undefined);
@@ -151,6 +152,14 @@ describe("a token file", () => {
     writeFileSync(path, "new-token,alice,team-a\n");
     await env.advance(60_000);
     assert.equal(await file.authenticate("old-token"), undefined, "within a minute, when it is gone");
+    writeFileSync(path, "newer-token,alice,team-a\nnew-token\n");
+    await env.advance(60_000);
+    assert.deepEqual(await file.authenticate("new-token"), alice, "a mistake leaves the tokens as they were");
+    assert.deepEqual(problems, ["registry token file, line 2: must be token,identity[,namespace[,administrator]]"]);
+  });
+
+  test("that is not there or cannot be read stops the start", async () => {
+    await assert.rejects(readTokenFile(manualEnv(), join(folder, "absent")), /cannot read .*absent/);
   });
 
   test("with a mistake names the line", () => {

@@ -6,20 +6,34 @@ import type { Authenticator } from "./access.ts";
 
 /**
  * Tokens in a file, one line each: `token,identity[,namespace[,administrator]]`; `#` begins a comment. The file is read
- * again when it changes, so that tokens can be exchanged without a restart: add the new one, move the clients, remove the old.
+ * again when it changes, so that tokens can be exchanged without a restart: add the new one, move the clients, remove the
+ * old. A typing error is found at the start; one that comes later leaves the tokens as they were.
  */
-export function tokenFile(env: Env, path: string): Authenticator {
+export async function readTokenFile(
+  env: Env,
+  path: string,
+  onProblem: (problem: Error) => void = () => undefined,
+): Promise<Authenticator> {
   const file = new RotatingFile(env, path, "registry token file");
-  let read: { readonly text: string; readonly known: readonly KnownToken[] } | undefined;
+  const first = await file.reload();
+  let read = { text: first, known: parseTokens(first) };
   let reloadedAtMs = Number.NEGATIVE_INFINITY;
 
   const find = (text: string, token: string): Identity | undefined => {
-    if (read?.text !== text) read = { text, known: parseTokens(text) };
+    if (read.text !== text) read = { text, known: parsedOr(read.known, text) };
     const digest = digestOf(token);
     let found: Identity | undefined;
     // All of them, always: how long this takes says nothing about which one nearly matched.
     for (const known of read.known) if (timingSafeEqual(known.digest, digest)) found = known.identity;
     return found;
+  };
+  const parsedOr = (before: readonly KnownToken[], text: string): readonly KnownToken[] => {
+    try {
+      return parseTokens(text);
+    } catch (error) {
+      onProblem(error as Error);
+      return before;
+    }
   };
 
   return {

@@ -4,7 +4,7 @@ import { labels } from "../../api/well-known.ts";
 import { deepEqual } from "../../kube/equality.ts";
 import type { ObjectKey } from "../../kube/object.ts";
 import { type Controller, defineReconciler, type ReconcileContext } from "../../runtime/controller.ts";
-import { allow } from "../../runtime/permission.ts";
+import { allow, mergePermissions, type Permission } from "../../runtime/permission.ts";
 import { done, failed, type Result, requeueAfter } from "../../runtime/result.ts";
 import type { Source } from "../../runtime/source.ts";
 import type { Entry } from "../model/entry.ts";
@@ -62,7 +62,7 @@ export function serviceTargetMirror({ core, namespace = defaultRegistryNamespace
     reconciles: ServiceTarget,
     fieldManager: "capstan-registry",
     sources: [changes],
-    permissions: [allow(ServiceTarget, ["create", "patch", "delete"]), allow(Namespace, ["create"])],
+    permissions: writes,
     async reconcile(key, context) {
       if (!core.isReady) return requeueAfter(notReadyPauseMs);
       const entry = core.directory.get(names.idOf(key.name));
@@ -72,6 +72,18 @@ export function serviceTargetMirror({ core, namespace = defaultRegistryNamespace
     },
   });
 }
+
+const writes = [
+  allow(ServiceTarget, ["create", "patch", "delete"]),
+  allow(ServiceTarget, ["patch"], "status"),
+  allow(Namespace, ["create"]),
+];
+
+/** What the mirror reads and writes, for manifests that are rendered without a registry. */
+export const mirrorPermissions: readonly Permission[] = mergePermissions([
+  allow(ServiceTarget, ["get", "list", "watch"]),
+  ...writes,
+]);
 
 async function put(entry: Entry, key: ObjectKey, context: ReconcileContext, common: string): Promise<Result> {
   const { read, write } = context;
