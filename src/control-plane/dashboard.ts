@@ -1,12 +1,18 @@
+import { GameDefinition } from "../api/game-definition.ts";
 import { KubernetesExecution } from "../api/kubernetes-execution.ts";
+import { ModuleManifest } from "../api/module-manifest.ts";
 import { PaperMCServer } from "../api/papermc-server.ts";
 import { Plugin } from "../api/plugin.ts";
 import { ServiceTarget } from "../api/service-target.ts";
 import { WorldInstance } from "../api/world-instance.ts";
 import type { AuditEntry } from "../audit/entry.ts";
 import { hasTrail, lastEntries } from "../audit/read-trail.ts";
+import { isNotFound } from "../client/api-error.ts";
+import type { Client } from "../client/client.ts";
 import type { ClusterAccess } from "../client/cluster-access.ts";
+import { createClient } from "../client/create-client.ts";
 import { createTransport, type Transport, type TransportOptions } from "../client/transport.ts";
+import { reportWorld, type WorldReport } from "../controllers/capability-resolver/report.ts";
 import { type FleetReport, reportFleet } from "../controllers/version-solver/report.ts";
 import { type Assets, createDashboard, type Question } from "../dashboard/handler.ts";
 import type { ResourceAccess } from "../dashboard/person.ts";
@@ -17,16 +23,13 @@ import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
 import type { KindRef } from "../kube/kind.ts";
 import type { RegistryCore } from "../registry/registry-core.ts";
-import type { Manager } from "../runtime/manager.ts";
 import type { Database } from "../store/database.ts";
 import type { Part } from "./routes.ts";
-import { worldReport } from "./world-report.ts";
 
 /** The dashboard, joined to what it tells of: the same on a laptop and on a cluster. */
 export interface DashboardSources {
   readonly env: Env;
   readonly assets: Assets;
-  readonly manager: Manager;
   /** The Kubernetes API without a credential of its own: requests come with the person's. */
   readonly api: HttpHandler;
   /** Where the audit trail is; without it the page says that there is none. */
@@ -73,15 +76,13 @@ export const transportForPeople = (
   );
 };
 
-function questionsOf({ env, manager, database, registry }: DashboardSources): Readonly<Record<string, Question>> {
+function questionsOf({ env, database, registry }: DashboardSources): Readonly<Record<string, Question>> {
   return {
     worlds: {
-      needs: ([namespace, name]) => may("get", WorldInstance, namespace, name),
-      answer: ([namespace = "", name = ""]) => worldReport(manager, namespace, name),
+      answer: ([namespace = "", name = ""], asPerson) => worldReport(clientOf(env, asPerson), namespace, name),
     },
     fleet: {
-      needs: ([namespace]) => may("list", PaperMCServer, namespace),
-      answer: ([namespace = ""]) => fleetReport(env, manager, namespace),
+      answer: ([namespace = ""], asPerson) => fleetReport(env, clientOf(env, asPerson), namespace),
     },
     ...(database && {
       audit: {
@@ -106,11 +107,25 @@ const may = (verb: string, kind: KindRef, namespace = "", name = ""): ResourceAc
   ...(name !== "" && { name }),
 });
 
-/** The solver's proof and remedies, from the caches that it works with; nothing when the time ran out. */
-async function fleetReport(env: Env, manager: Manager, namespace: string): Promise<FleetReport | undefined> {
-  const servers = manager.informer(PaperMCServer).cache.list(namespace);
-  const plugins = manager.informer(Plugin).cache.list(namespace);
-  if (servers.length === 0) return undefined;
+const clientOf = (env: Env, transport: HttpHandler): Client => createClient({ env, transport });
+
+/** The resolver's own words about a world, worked out from what the person may read. */
+async function worldReport(client: Client, namespace: string, name: string): Promise<WorldReport | undefined> {
+  if (!namespace || !name) return undefined;
+  const world = await client.get(WorldInstance, { namespace, name });
+  const { items } = await client.list(ModuleManifest, { namespace });
+  const game = await client
+    .get(GameDefinition, { namespace, name: world.spec.gameRef.name })
+    .catch((error: unknown) => (isNotFound(error) ? undefined : Promise.reject(error)));
+  const manifests = new Map(items.map((manifest) => [manifest.metadata.name, manifest]));
+  return reportWorld(world, { game: () => game, manifest: (_, module) => manifests.get(module) }).report;
+}
+
+/** The solver's proof and remedies; nothing when the time ran out. */
+async function fleetReport(env: Env, client: Client, namespace: string): Promise<FleetReport | undefined> {
+  if (!namespace) return undefined;
+  const { items: servers } = await client.list(PaperMCServer, { namespace });
+  const { items: plugins } = await client.list(Plugin, { namespace });
   return reportFleet(namespace, { servers, plugins }, { env, now: env.now(), timeLimitMs: solveLimitMs });
 }
 

@@ -1,3 +1,4 @@
+import { ApiError } from "../client/api-error.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/message.ts";
 import { bytesReply, jsonReply, textReply } from "../http/reply.ts";
 import { forward } from "./forward.ts";
@@ -10,12 +11,12 @@ import { type SignInWays, session, signInWithLink } from "./sign-in.ts";
 /** The files of the page, by path (`/index.html`, `/assets/main.js`). */
 export type Assets = ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>;
 
-/** Something that the page asks of a system and that is not in the Kubernetes API. */
+/** Something that the page asks of a system and that the Kubernetes API does not answer by itself. */
 export interface Question {
-  /** What the person must be allowed in Kubernetes to be told. */
-  needs(rest: readonly string[]): ResourceAccess;
-  /** Nothing when it does not exist. */
-  answer(rest: readonly string[]): unknown;
+  /** What the person must be allowed in Kubernetes to be told; absent where everything is read as the person anyway. */
+  needs?(rest: readonly string[]): ResourceAccess;
+  /** Nothing when it does not exist. `asPerson` is the Kubernetes API as whoever asks. */
+  answer(rest: readonly string[], asPerson: HttpHandler): unknown;
 }
 
 export interface DashboardOptions {
@@ -91,16 +92,32 @@ async function ask(path: string, credential: string, { questions, api }: Dashboa
   const [topic = "", ...rest] = parts;
   const question = Object.hasOwn(questions, topic) ? questions[topic] : undefined;
   if (!question) return jsonReply(404, { message: "There is no such thing." });
-  const isPlain = typeof question === "function";
-  if (!isPlain && !(await isAllowed(api, credential, question.needs(rest)))) {
-    const { verb, resource, group, namespace } = question.needs(rest);
-    const where = namespace ? ` in namespace ${namespace}` : "";
-    return jsonReply(403, { message: `This needs the verb "${verb}" on ${resource}.${group}${where}.` });
-  }
-  const found = await (isPlain ? question(rest) : question.answer(rest));
+  const { needs, answer } = typeof question === "function" ? { needs: undefined, answer: question } : question;
+  const needed = needs?.(rest);
+  if (needed && !(await isAllowed(api, credential, needed))) return jsonReply(403, { message: missing(needed) });
+  const asPerson: HttpHandler = (request) =>
+    api({ ...request, headers: { ...request.headers, authorization: `Bearer ${credential}` } });
+  const found = await Promise.resolve(answer(rest, asPerson)).catch((error: unknown) => {
+    if (error instanceof ApiError) return new Refused(error.status, error.message);
+    throw error;
+  });
+  if (found instanceof Refused) return jsonReply(found.status, { message: found.message });
   if (found === undefined) return jsonReply(404, { message: "There is no such thing." });
   return jsonReply(200, found, { "cache-control": "no-store", "x-content-type-options": "nosniff" });
 }
+
+class Refused {
+  readonly status: number;
+  readonly message: string;
+
+  constructor(status: number, message: string) {
+    this.status = status;
+    this.message = message;
+  }
+}
+
+const missing = ({ verb, resource, group, namespace }: ResourceAccess): string =>
+  `This needs the verb "${verb}" on ${resource}.${group}${namespace ? ` in namespace ${namespace}` : ""}.`;
 
 function decodedParts(path: string): readonly string[] | undefined {
   try {

@@ -71,8 +71,7 @@ const tables = "application/json;as=Table;v=v1;g=meta.k8s.io";
 function parseFeed(text: string): Feed | undefined {
   const isTable = text.startsWith("table:");
   const url = URL.parse(isTable ? text.slice("table:".length) : text, "http://api.invalid");
-  if (url?.host !== "api.invalid" || !/^\/(api|apis)(\/[A-Za-z0-9._-]+){2,5}$/.test(url.pathname))
-    return undefined;
+  if (url?.host !== "api.invalid" || !/^\/(api|apis)(\/[A-Za-z0-9._-]+){2,5}$/.test(url.pathname)) return undefined;
   const query = new URLSearchParams();
   for (const name of ["fieldSelector", "labelSelector"]) {
     const value = url.searchParams.get(name);
