@@ -2,10 +2,15 @@ import { join } from "node:path";
 import { startApiServer } from "./apiserver/start.ts";
 import type { Client } from "./client/client.ts";
 import { createClient } from "./client/create-client.ts";
+import { type ActionSettings, defaultActionSettings } from "./control-plane/actions.ts";
+import { actionsUser, type EmbeddedActions, prepareActions } from "./control-plane/actions-embedded.ts";
+import { startClassRuntimeApi, type WantedPort } from "./control-plane/class-runtimes.ts";
 import { controllersOf, systemNames } from "./control-plane/controllers.ts";
 import { applyObjects, installKinds } from "./control-plane/install.ts";
+import { joinedManagers } from "./control-plane/joined-managers.ts";
 import { routes } from "./control-plane/routes.ts";
 import { worldReport } from "./control-plane/world-report.ts";
+import type { Installation } from "./controllers/class-runtime/installation.ts";
 import { type BaseUrls, chosenUrls } from "./controllers/minecraft/base-urls.ts";
 import { createOutsideFetch } from "./controllers/minecraft/outside-fetch.ts";
 import { type Assets, createDashboard } from "./dashboard/handler.ts";
@@ -22,7 +27,7 @@ import { openSqlLog } from "./registry/storage/sql-log.ts";
 import { restClientMetrics } from "./runtime/client-metrics.ts";
 import type { LeaderElectionOptions } from "./runtime/leader-election.ts";
 import type { Logger } from "./runtime/log.ts";
-import { createManager } from "./runtime/manager.ts";
+import { createManager, type Manager, type ManagerOptions } from "./runtime/manager.ts";
 import { MetricsRegistry } from "./runtime/metrics.ts";
 import { openSqlite } from "./store/sqlite-database.ts";
 
@@ -43,6 +48,9 @@ export interface ControlPlaneOptions {
   /** Where the local node looks for other programs. */
   readonly searchPath: string;
   readonly baseUrls: BaseUrls;
+  readonly classRuntimes: Installation;
+  readonly grpcPort: WantedPort;
+  readonly actions?: ActionSettings;
   readonly apiPort: number;
   readonly httpPort: number;
   readonly assets: Assets;
@@ -55,6 +63,8 @@ export interface ControlPlane {
   readonly kubeconfig: string;
   readonly api: string;
   readonly http: string;
+  /** The class runtime API. */
+  readonly grpc: string;
   /** Signs a person in to the dashboard, once. */
   readonly signInLink: string;
   stop(): Promise<void>;
@@ -71,12 +81,15 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const server = await startApiServer({ env, dataDir, port: options.apiPort, podLogs: node.podLogs });
     parts.push(server);
     const metrics = new MetricsRegistry();
-    const client = createClient({
-      env,
-      transport: signedIn(server.handle, server.adminToken),
-      fieldManager: "capstan",
-      metrics: restClientMetrics(metrics),
-    });
+    const clientAs = (user?: User): Client =>
+      createClient({
+        env,
+        transport: signedIn(server.handle, server.adminToken, user),
+        fieldManager: "capstan",
+        metrics: restClientMetrics(metrics),
+      });
+    const client = clientAs();
+    const controllersClient = clientAs(controllersUser);
 
     const database = await openSqlite(join(dataDir, "capstan.db"));
     parts.push({ stop: () => database.close() });
@@ -92,19 +105,49 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     await registry.start();
 
     parts.push(node);
-    const manager = createManager({ env, client, log, metrics });
-    parts.push(manager);
+    await installKinds(client, env);
+    await applyObjects(client, [systemNamespace]);
     const { caCertificate } = server;
+    const actions = await prepareActions({
+      env,
+      dataDir,
+      database,
+      image,
+      settings: options.actions ?? defaultActionSettings,
+      admin: client,
+      nodeUser: controllersUser.name,
+      serverUrl: server.url,
+      caCertificate,
+      log,
+      metrics,
+    });
+    parts.push(actions);
+    const manager = joinedManagers(
+      createManager({ env, client: controllersClient, log, metrics }),
+      actionsManager(actions, { env, client: clientAs({ name: actionsUser, groups: [] }), log, metrics }),
+    );
+    parts.push(manager);
     const controllers = [
       serviceTargetMirror({ core: registry.core, namespace: registryNamespace }),
 
-      ...node.controllers({ client, caCertificate, serverUrl: server.url }),
-      ...controllersOf(systemNames, { env, metrics, registryNamespace, image, fetch: outside.fetch, baseUrls }),
+      ...node.controllers({ client: controllersClient, caCertificate, serverUrl: server.url }),
+      ...controllersOf(otherSystems, {
+        env,
+        metrics,
+        registryNamespace,
+        image,
+        fetch: outside.fetch,
+        baseUrls,
+        classRuntimes: options.classRuntimes,
+      }),
     ];
     for (const controller of controllers) manager.add(controller);
-    await installKinds(client, env);
-    await applyObjects(client, [systemNamespace, ...options.objects]);
+    await applyObjects(clientAs(demoUser), options.objects);
     await manager.start();
+
+    const { classRuntimes, grpcPort } = options;
+    const grpc = await startClassRuntimeApi({ env, client, installation: classRuntimes, version, port: grpcPort });
+    parts.push(grpc);
 
     const sessions = createSessions(env);
     const dashboard = createDashboard({
@@ -120,6 +163,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       kubeconfig: server.kubeconfigPath,
       api: server.url,
       http: listener.url,
+      grpc: grpc.url,
       signInLink: `${listener.url}/?token=${sessions.issueSignInToken(server.adminToken)}`,
       stop: () => stopAll(parts),
     };
@@ -143,11 +187,33 @@ const registryNamespace = "capstan-system";
 
 const systemNamespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: registryNamespace } };
 
-/** The embedded server in the same process, as the administrator. */
-const signedIn =
-  (handle: HttpHandler, token: string): HttpHandler =>
-  (request) =>
-    handle({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+interface User {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/** As whom everything but actions runs here, the local node included: not as the person, who may have to approve what it asks for. */
+const controllersUser: User = { name: "capstan-controllers", groups: ["system:masters"] };
+/** Whoever asks for what the demo asks for; so that the person at the keyboard can approve it. */
+const demoUser: User = { name: "capstan-demo", groups: ["system:masters"] };
+/** Actions act as their own account, with the rights that they declare. */
+const otherSystems = systemNames.filter((name) => name !== "actions");
+
+/** The embedded server in the same process: as the administrator, who may be anybody else. */
+const signedIn = (handle: HttpHandler, token: string, user?: User): HttpHandler => {
+  const credentials = {
+    authorization: `Bearer ${token}`,
+    ...(user && { "impersonate-user": user.name }),
+    ...(user && user.groups.length > 0 && { "impersonate-group": user.groups.join(", ") }),
+  };
+  return (request) => handle({ ...request, headers: { ...request.headers, ...credentials } });
+};
+
+function actionsManager(actions: EmbeddedActions, options: ManagerOptions): Manager {
+  const manager = createManager(options);
+  for (const controller of actions.controllers) manager.add(controller);
+  return manager;
+}
 
 export interface RunOptions {
   readonly env: Env;
@@ -156,6 +222,9 @@ export interface RunOptions {
   readonly systems: readonly string[];
   readonly image: string;
   readonly baseUrls: BaseUrls;
+  readonly classRuntimes: Installation;
+  readonly grpcPort: WantedPort;
+  readonly version: string;
   /** Watch only these; all namespaces when empty. */
   readonly namespaces: readonly string[];
   readonly host: string;
@@ -194,6 +263,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     image,
     fetch: outside.fetch,
     baseUrls,
+    classRuntimes: options.classRuntimes,
   });
   for (const controller of made) manager.add(controller);
   const listener = await listen({
@@ -203,8 +273,20 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     port: options.httpPort,
     isOurHost: () => true,
   });
+  // Standbys answer too: it only asks the cluster's API.
+  const grpc = options.systems.includes("class-runtimes")
+    ? await startClassRuntimeApi({
+        env,
+        client,
+        installation: options.classRuntimes,
+        version: options.version,
+        host: options.host,
+        port: options.grpcPort,
+      })
+    : undefined;
   const stop = async (): Promise<void> => {
     await manager.stop();
+    await grpc?.stop();
     await listener.close();
     outside.close();
     await close();

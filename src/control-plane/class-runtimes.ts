@@ -46,8 +46,14 @@ export interface ClassRuntimeApiOptions {
   readonly version: string;
   /** 127.0.0.1 unless told otherwise. */
   readonly host?: string;
-  /** 0 picks a free port. */
+  readonly port: WantedPort;
+}
+
+export interface WantedPort {
+  /** 0 picks a free one. */
   readonly port: number;
+  /** False: nobody asked for this one, so that any other will do when it is taken. */
+  readonly isChosen: boolean;
 }
 
 export interface ClassRuntimeApi {
@@ -58,11 +64,14 @@ export interface ClassRuntimeApi {
   stop(): Promise<void>;
 }
 
-/** Starts the gRPC services. A port in use is an error with the code EADDRINUSE. */
+/** Starts the gRPC services. A chosen port in use is an error with the code EADDRINUSE. */
 export async function startClassRuntimeApi(options: ClassRuntimeApiOptions): Promise<ClassRuntimeApi> {
   const { env, client, installation, version, host = "127.0.0.1", port } = options;
   const methods = wireMethods({ env, client, version, ...installation.wire });
-  const listener = await listenGrpc({ env, host, port, methods });
+  const listener = await listenGrpc({ env, host, port: port.port, methods }).catch((error: unknown) => {
+    if (port.isChosen || (error as { code?: unknown }).code !== "EADDRINUSE") throw error;
+    return listenGrpc({ env, host, port: 0, methods });
+  });
   const address = `${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
   return { url: `http://${address}`, address, stop: () => listener.close() };
 }

@@ -3,7 +3,7 @@ import { endpointConfig } from "../controllers/binding-endpoints/endpoint-config
 import { capabilityResolver } from "../controllers/capability-resolver/controller.ts";
 import { gameStatus } from "../controllers/capability-resolver/game-status.ts";
 import { moduleStatus } from "../controllers/capability-resolver/module-status.ts";
-import { classRuntimeControllers } from "../controllers/class-runtime/controller.ts";
+import type { Installation } from "../controllers/class-runtime/installation.ts";
 import type { BaseUrls } from "../controllers/minecraft/base-urls.ts";
 import { minecraftControllers } from "../controllers/minecraft/controllers.ts";
 import { versionSolver } from "../controllers/version-solver/controller.ts";
@@ -11,6 +11,8 @@ import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
 import type { Controller } from "../runtime/controller.ts";
 import type { MetricsRegistry } from "../runtime/metrics.ts";
+import { type ActionParts, actionControllers } from "./actions.ts";
+import { classRuntimeSystem } from "./class-runtimes.ts";
 
 /** What the systems are made from. */
 export interface SystemOptions {
@@ -23,11 +25,16 @@ export interface SystemOptions {
   /** Reaches the outside services; targets are whole URLs. */
   readonly fetch: HttpHandler;
   readonly baseUrls: Partial<BaseUrls>;
+  readonly classRuntimes: Installation;
+  /** Absent where actions are only asked what they need. */
+  readonly actions?: ActionParts;
 }
 
 /** Every system by the name that `--controllers` takes; each is one or more controllers that belong together. */
 export const systems: Readonly<Record<string, (options: SystemOptions) => readonly Controller[]>> = {
-  "class-runtimes": ({ env, metrics }) => classRuntimeControllers({ env, metrics }),
+  actions: actionControllers,
+  "class-runtimes": ({ env, metrics, classRuntimes }) =>
+    classRuntimeSystem({ env, metrics, installation: classRuntimes }),
   resolver: ({ metrics, registryNamespace }) => [
     capabilityResolver(metrics),
     gameStatus,

@@ -6,6 +6,7 @@ import { readManifests } from "../../src/cli/manifest-files.ts";
 import type { Client } from "../../src/client/client.ts";
 import { clientFromKubeconfig } from "../../src/client/connect.ts";
 import { type ControlPlane, startControlPlane } from "../../src/control-plane.ts";
+import { defaultInstallation } from "../../src/controllers/class-runtime/installation.ts";
 import { sleep } from "../../src/env/env.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import { silentLogger } from "../../src/runtime/log.ts";
@@ -29,6 +30,8 @@ export async function startEmbedded(context: TestContext, manifests: readonly st
     searchPath: process.env["PATH"] ?? "",
     // Nothing listens there: end-to-end tests never leave this machine.
     baseUrls: { hangar: nowhere, modrinth: nowhere, paper: nowhere, dockerHub: nowhere },
+    classRuntimes: defaultInstallation,
+    grpcPort: { port: 0, isChosen: true },
     apiPort: 0,
     httpPort: 0,
     assets: new Map(),

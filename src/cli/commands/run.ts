@@ -10,12 +10,13 @@ import type { LogFormat, LogLevel } from "../../runtime/log.ts";
 import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
+import { type ClassRuntimeFlags, classRuntimeSettingsOf, withClassRuntimeFlags } from "../flags/class-runtimes.ts";
 import { logToStandardError } from "../log.ts";
 import { baseUrlsOf, type OutsideFlags, withOutsideFlags } from "../outside-flags.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface RunFlags extends ClusterFlags, OutsideFlags {
+interface RunFlags extends ClusterFlags, OutsideFlags, ClassRuntimeFlags {
   readonly image: string;
   readonly controllers: readonly string[];
   readonly namespace?: readonly string[];
@@ -58,10 +59,12 @@ export function runCommand(): Command {
       "after",
       "\nExample:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n",
     );
-  return withOutsideFlags(withClusterFlags(command)).action((flags: RunFlags) => failClearly(() => run(flags)));
+  return withClassRuntimeFlags(withOutsideFlags(withClusterFlags(command))).action((flags: RunFlags) =>
+    failClearly(() => run(flags, command)),
+  );
 }
 
-async function run(flags: RunFlags): Promise<void> {
+async function run(flags: RunFlags, command: Command): Promise<void> {
   const stopAsked = signalled();
   const log = logToStandardError(flags.logLevel, flags.logFormat);
   const identity = `${hostname()}_${systemEnv.uuid()}`;
@@ -71,6 +74,9 @@ async function run(flags: RunFlags): Promise<void> {
     systems: flags.controllers,
     image: flags.image,
     baseUrls: baseUrlsOf(flags),
+    classRuntimes: classRuntimeSettingsOf(flags),
+    grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
+    version: packageFile.version,
     namespaces: flags.namespace ?? [],
     host: flags.bindAddress,
     httpPort: flags.httpPort,

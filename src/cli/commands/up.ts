@@ -7,13 +7,15 @@ import { systemEnv } from "../../env/system.ts";
 import type { LogFormat, LogLevel } from "../../runtime/log.ts";
 import { holdDataDir } from "../data-dir.ts";
 import { Failure, failClearly } from "../failure.ts";
+import { type ActionFlags, actionSettingsOf, withActionFlags } from "../flags/actions.ts";
+import { type ClassRuntimeFlags, classRuntimeSettingsOf, withClassRuntimeFlags } from "../flags/class-runtimes.ts";
 import { logToStandardError } from "../log.ts";
 import { baseUrlsOf, type OutsideFlags, withOutsideFlags } from "../outside-flags.ts";
 import { readDashboard, readDemo } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface UpFlags extends OutsideFlags {
+interface UpFlags extends OutsideFlags, ClassRuntimeFlags, ActionFlags {
   readonly dataDir: string;
   readonly apiPort: number;
   readonly httpPort: number;
@@ -57,11 +59,14 @@ export function upCommand(): Command {
       "after",
       "\nExamples:\n  capstan up\n  capstan up --demo --data-dir /tmp/try --api-port 0 --http-port 0\n",
     );
-  return withOutsideFlags(command).action((flags: UpFlags) => failClearly(() => up(flags)));
+  return withClassRuntimeFlags(withActionFlags(withOutsideFlags(command))).action((flags: UpFlags) =>
+    failClearly(() => up(flags, command)),
+  );
 }
 
-async function up(flags: UpFlags): Promise<void> {
+async function up(flags: UpFlags, command: Command): Promise<void> {
   const startedAt = systemEnv.monotonicMs();
+  const classRuntimes = classRuntimeSettingsOf(flags);
   const dataDir = holdDataDir(flags.dataDir);
   const readyFile = join(dataDir.path, "ready.json");
   rmSync(readyFile, { force: true });
@@ -75,6 +80,8 @@ async function up(flags: UpFlags): Promise<void> {
     command: [process.execPath, process.argv[1] ?? ""],
     searchPath: process.env["PATH"] ?? "",
     baseUrls: baseUrlsOf(flags),
+    classRuntimes,
+    grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     apiPort: flags.apiPort,
     httpPort: flags.httpPort,
     assets: readDashboard(),
@@ -89,8 +96,8 @@ async function up(flags: UpFlags): Promise<void> {
     throw portTaken(error) ?? error;
   }
   const startedInMs = Math.round(systemEnv.monotonicMs() - startedAt);
-  const { kubeconfig, api, http } = plane;
-  writeFileSync(readyFile, `${JSON.stringify({ pid: process.pid, kubeconfig, api, http, startedInMs })}\n`);
+  const { kubeconfig, api, http, grpc } = plane;
+  writeFileSync(readyFile, `${JSON.stringify({ pid: process.pid, kubeconfig, api, http, grpc, startedInMs })}\n`);
   process.stdout.write(welcome(plane, startedInMs));
   await stopAsked;
   rmSync(readyFile, { force: true });
@@ -113,7 +120,7 @@ function portTaken(error: unknown): Failure | undefined {
   const { code, port } = error as { code?: string; port?: number };
   if (code !== "EADDRINUSE") return undefined;
   return new Failure(
-    `port ${port} is in use by another program; choose another with --api-port or --http-port (0 takes any free one)`,
+    `port ${port} is in use by another program; choose another with --api-port, --http-port or --grpc-port (0 takes any free one)`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { Event } from "../../api/builtin/event.ts";
+import { defaultInstallation } from "../../controllers/class-runtime/installation.ts";
 import { systemEnv } from "../../env/system.ts";
 import { MetricsRegistry } from "../../runtime/metrics.ts";
 import { allow, mergePermissions, type Permission } from "../../runtime/permission.ts";
@@ -22,6 +23,7 @@ export function permissionsOf(
     image,
     fetch: () => Promise.reject(new Error("nothing is fetched while manifests are rendered")),
     baseUrls: {},
+    classRuntimes: defaultInstallation,
   });
   return mergePermissions([
     ...controllers.flatMap(({ permissions }) => permissions),
