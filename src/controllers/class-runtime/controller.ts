@@ -38,6 +38,7 @@ import { classRuntimeRemediation } from "./remediation.ts";
 import { type ClassRuntimeSettings, defaultSettings } from "./settings.ts";
 import { builtinTemplates } from "./templates/catalogue.ts";
 import type { Template } from "./templates/template.ts";
+import { wirePermissions } from "./wire/permissions.ts";
 
 export interface ClassRuntimeOptions {
   /** For the time that enforcement takes. */
@@ -72,9 +73,12 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
     sources: [followed.wakes],
     indexes,
     fieldManager: "oprc-crm",
-    permissions: [Deployment, Service, HorizontalPodAutoscaler, KnativeService, ServiceMonitor].map((kind) =>
-      allow(kind, ["create", "get", "list", "patch", "delete"]),
-    ),
+    permissions: [
+      ...[Deployment, Service, HorizontalPodAutoscaler, KnativeService, ServiceMonitor].map((kind) =>
+        allow(kind, ["create", "get", "list", "patch", "delete"]),
+      ),
+      ...wirePermissions,
+    ],
     finalizer: cleanUp,
     observe: (object, { read, now }) => observe(object, read, now, { settings, templates, followed }),
     evaluate: (observation) => ({ observation, decision: evaluate(observation) }),

@@ -126,7 +126,20 @@ export function toUnit(classRuntime: ClassRuntime): Value {
     })),
     target_env: targetEnv(classRuntime),
     created_at: timestamp(metadata.creationTimestamp),
+    ...(spec.odgm_config && { odgm_config: fromOdgm(spec.odgm_config) }),
     ...(spec.selected_template && { selected_template: spec.selected_template }),
+    ...(spec.telemetry && { telemetry: spec.telemetry }),
+  };
+}
+
+function fromOdgm({ node_id: nodeId, env_node_ids: nodes, collection_assignments: sets, ...rest }: OdgmConfig): Value {
+  const wrapped = (map: Readonly<Record<string, unknown>>, key: string): Value =>
+    Object.fromEntries(Object.entries(map).map(([id, list]) => [id, { [key]: list }]));
+  return {
+    ...rest,
+    ...(nodeId !== undefined && { odgm_node_id: nodeId }),
+    ...(nodes && { env_node_ids: wrapped(nodes, "ids") }),
+    ...(sets && { collection_assignments: wrapped(sets, "assignments") }),
   };
 }
 
@@ -137,7 +150,9 @@ export function classKeyOf({ spec }: ClassRuntime): { readonly packageName: stri
   return { packageName: dot < 0 ? "" : key.slice(0, dot), classKey: key.slice(dot + 1) };
 }
 
-export const unitId = ({ metadata }: ClassRuntime): string => metadata.annotations?.[unitIdAnnotation] ?? metadata.name;
+/** The id exactly as it was deployed; absent for a class runtime that came another way. */
+export const deployedId = ({ metadata }: ClassRuntime): string | undefined => metadata.annotations?.[unitIdAnnotation];
+export const unitId = (classRuntime: ClassRuntime): string => deployedId(classRuntime) ?? classRuntime.metadata.name;
 export const targetEnv = ({ metadata }: ClassRuntime): string => metadata.annotations?.[targetEnvAnnotation] ?? "";
 
 export function timestamp(text: string | undefined): { readonly seconds: number; readonly nanos: number } {

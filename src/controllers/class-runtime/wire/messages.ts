@@ -172,12 +172,19 @@ const FunctionStatus: Message = {
   service: text(2),
   port: f(3, "uint32"),
   predicted_url: text(4),
-  template: text(5),
-  observed_url: text(6),
+  observed_url: text(5),
+  template: text(6),
   ready: f(7, "bool"),
   reason: text(8),
   message: text(9),
-  lastTransitionTime: text(10),
+  last_transition_time: text(10),
+};
+const NfrCompliance: Message = {
+  overall_status: text(1),
+  throughput_status: text(2),
+  latency_status: text(3),
+  availability_status: text(4),
+  last_checked: text(5),
 };
 const ClassRuntimeStatus: Message = {
   condition: f(1, "enum"),
@@ -199,6 +206,10 @@ const ClassRuntimeSummary: Message = {
   status: f(
     7,
     of(() => ClassRuntimeStatus),
+  ),
+  nfr_compliance: f(
+    8,
+    of(() => NfrCompliance),
   ),
   resource_refs: many(
     9,

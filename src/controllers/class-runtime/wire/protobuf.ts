@@ -83,8 +83,9 @@ function decodeField(type: FieldType, wire: number, reader: Reader, depth: numbe
 }
 
 function scalar(type: Scalar, wire: number, reader: Reader): unknown {
-  if (type === "double") return reader.fixed(wire, 8).readDoubleLE(0);
-  if (type === "float") return reader.fixed(wire, 4).readFloatLE(0);
+  // A client whose file says float where ours says double, or the other way round, is understood all the same.
+  if (type === "double" || type === "float")
+    return wire === 5 ? reader.fixed(wire, 4).readFloatLE(0) : reader.fixed(wire, 8).readDoubleLE(0);
   if (wire !== 0) throw new ProtobufError(`a ${type} cannot have wire type ${wire}`);
   const raw = reader.varint();
   if (type === "bool") return raw !== 0n;

@@ -5,8 +5,9 @@ import type { Client } from "../../../client/client.ts";
 import type { Env } from "../../../env/env.ts";
 import { type GrpcCall, GrpcError, type GrpcMethod, grpcStatus } from "../../../http/grpc-server.ts";
 import { isConditionTrue } from "../../../kube/condition.ts";
+import type { ObjectKey } from "../../../kube/object.ts";
 import { formatTime } from "../../../kube/time.ts";
-import { sanitizeId, timestamp, toClassRuntime, toUnit } from "./deployment-unit.ts";
+import { deployedId, sanitizeId, timestamp, toClassRuntime, toUnit } from "./deployment-unit.ts";
 import * as messages from "./messages.ts";
 import { decode, encode, type Message, ProtobufError, type Value } from "./protobuf.ts";
 import { matches, references, summaryOf } from "./summary.ts";
@@ -36,7 +37,7 @@ export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMetho
       messages.DeployResponse,
       async (request, { metadata, signal }) => {
         const unit = (request["deployment_unit"] ?? {}) as Value;
-        nameOf(unit["id"]);
+        await refuseNamesake(client, { namespace, name: nameOf(unit["id"]) }, unit["id"], signal);
         const wanted = toClassRuntime(unit, namespace, metadata["x-correlation-id"]);
         // Asking again with the same id is an update: what is not asked for any more goes.
         await client.apply(ClassRuntime, wanted, { fieldManager, force: true, signal });
@@ -120,6 +121,20 @@ export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMetho
 }
 
 const fieldManager = "oprc-crm-api";
+
+/** Two ids can become one name; the second must not overwrite the first. */
+async function refuseNamesake(client: Client, key: ObjectKey, id: unknown, signal: AbortSignal): Promise<void> {
+  const found = await client.get(ClassRuntime, key, { signal }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
+  const known = found && deployedId(found);
+  if (known === undefined || known === id) return;
+  throw new GrpcError(
+    grpcStatus.alreadyExists,
+    `the name ${key.name} belongs to the deployment ${JSON.stringify(known)}; ${JSON.stringify(id)} needs another id`,
+  );
+}
 
 function nameOf(id: unknown): string {
   const name = typeof id === "string" ? sanitizeId(id) : "";

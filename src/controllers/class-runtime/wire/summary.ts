@@ -20,7 +20,10 @@ export function summaryOf(classRuntime: ClassRuntime, environment: string): Valu
       phase: phaseOf[phase],
       ...(status?.message && { message: status.message }),
       last_updated: status?.last_updated ?? "",
-      functions: status?.functions ?? [],
+      functions: (status?.functions ?? []).map(({ lastTransitionTime: time, ...report }) => ({
+        ...report,
+        ...(time !== undefined && { last_transition_time: time }),
+      })),
     },
     resource_refs: references(classRuntime),
     created_at: metadata.creationTimestamp ?? "",
