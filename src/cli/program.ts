@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import packageFile from "../../package.json" with { type: "json" };
 import { actCommand } from "./commands/act.ts";
+import { approveCommand, rejectCommand } from "./commands/approve.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -31,6 +32,8 @@ export function createProgram(): Command {
     solveCommand(),
     explainCommand(),
     regoCommand(),
+    approveCommand(),
+    rejectCommand(),
     auditCommand(),
     servicesCommand(),
     doctorCommand(),
