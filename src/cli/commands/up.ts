@@ -80,6 +80,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     command: [process.execPath, process.argv[1] ?? ""],
     searchPath: process.env["PATH"] ?? "",
     baseUrls: baseUrlsOf(flags),
+    actions: actionSettingsOf(flags),
     classRuntimes,
     grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     apiPort: flags.apiPort,
