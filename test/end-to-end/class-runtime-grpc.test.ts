@@ -7,8 +7,7 @@ import { decode, encode, type Message, type Value } from "../../src/controllers/
 import { wireMethods } from "../../src/controllers/class-runtime/wire/service.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import { type GrpcMethod, grpcStatus, listenGrpc } from "../../src/http/grpc-server.ts";
-import { namespace, startClassWorld } from "./class-runtime-world.ts";
-import { eventually } from "./embedded.ts";
+import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 
 interface Reply {
   readonly code: number;
@@ -58,7 +57,7 @@ function call(port: number, path: string, body: Uint8Array, headers: Record<stri
   }).finally(() => session.close());
 }
 
-test("the services of OaaS over a socket", { timeout: 90_000 }, async (context) => {
+test("the services of OaaS over a socket", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context);
   const never: GrpcMethod = async function* ({ signal }) {
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

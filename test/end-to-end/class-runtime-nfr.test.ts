@@ -11,8 +11,7 @@ import { createPrometheus } from "../../src/controllers/class-runtime/nfr/promet
 import { type ClassRuntimeSettings, defaultSettings } from "../../src/controllers/class-runtime/settings.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import { findCondition } from "../../src/kube/condition.ts";
-import { namespace, startClassWorld } from "./class-runtime-world.ts";
-import { eventually } from "./embedded.ts";
+import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 
 const quick = (features: Partial<ClassRuntimeSettings["features"]>): Partial<ClassRuntimeSettings> => ({
   features: { ...defaultSettings.features, nfrEnforcement: true, ...features },
@@ -55,7 +54,7 @@ const enforced = (client: Client, reason: string): Promise<ClassRuntime> =>
   );
 
 test("replicas are enforced on a Deployment, and an edit by hand is a conflict", {
-  timeout: 90_000,
+  timeout: 180_000,
 }, async (context) => {
   const { client, metrics } = await startClassWorld(context, { settings: quick({}) });
   await deploy(client);
@@ -109,7 +108,7 @@ test("replicas are enforced on a Deployment, and an edit by hand is a conflict",
   assert.match(text, /crm_nfr_enforcement_latency_seconds_count [1-9]/);
 });
 
-test("with an autoscaler its minimum is raised, within the bound", { timeout: 60_000 }, async (context) => {
+test("with an autoscaler its minimum is raised, within the bound", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context, {
     settings: {
       ...quick({ hpa: true }),
@@ -129,7 +128,7 @@ test("with an autoscaler its minimum is raised, within the bound", { timeout: 60
 });
 
 test("Knative is used once it is there, is enforced through minScale, and leaves nothing behind", {
-  timeout: 90_000,
+  timeout: 180_000,
 }, async (context) => {
   const { client, installKind } = await startClassWorld(context, { settings: quick({}) });
   await deploy(client, { selected_template: "kn", functions: [classFunction("a"), classFunction("b")] });
@@ -190,7 +189,7 @@ test("Knative is used once it is there, is enforced through minScale, and leaves
   assert.equal((await client.list(KnativeService, { namespace })).items.length, 0);
 });
 
-test("recommendations come from Prometheus", { timeout: 60_000 }, async (context) => {
+test("recommendations come from Prometheus", { timeout: 180_000 }, async (context) => {
   const http = async ({ target }: { readonly target: string }) => {
     const query = new URL(target, "http://p").searchParams.get("query") ?? "";
     const value = query.includes("cpu_usage") ? "1200" : query.includes("working_set") ? "1000000" : "10";

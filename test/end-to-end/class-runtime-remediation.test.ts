@@ -5,10 +5,9 @@ import { Event } from "../../src/api/builtin/event.ts";
 import { ClassRuntime } from "../../src/api/class-runtime.ts";
 import { RemediationRequest } from "../../src/api/remediation-request.ts";
 import { classFunction } from "../../src/controllers/class-runtime/example-class.ts";
-import { namespace, startClassWorld } from "./class-runtime-world.ts";
-import { eventually } from "./embedded.ts";
+import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 
-test("a degraded class asks for its remediation once per incident", { timeout: 60_000 }, async (context) => {
+test("a degraded class asks for its remediation once per incident", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context);
   const key = { namespace, name: "cart" };
   const spec = (image: string) => ({

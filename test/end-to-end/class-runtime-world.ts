@@ -15,7 +15,6 @@ import type { Kind, KindRef } from "../../src/kube/kind.ts";
 import type { ObjectKey } from "../../src/kube/object.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
 import { MetricsRegistry } from "../../src/runtime/metrics.ts";
-import { eventually } from "./embedded.ts";
 import { startNode } from "./localnode.ts";
 
 /** The embedded API in memory, a local node that brings workloads alive, and the class runtime controllers. */
@@ -57,6 +56,24 @@ export async function startClassWorld(context: TestContext, options: ClassWorldO
   for (const controller of classRuntimeControllers({ ...options, env, metrics, settings })) manager.add(controller);
   await manager.start();
   return { client, manager, metrics, writes, installKind };
+}
+
+const patienceMs = 60_000;
+const pollMs = 25;
+
+/** Asks until the answer passes; the last objection is the failure's message. Patient, for machines that are busy. */
+export async function eventually<T>(ask: () => Promise<T>, passes: (answer: T) => void): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  while (true) {
+    try {
+      const answer = await ask();
+      passes(answer);
+      return answer;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
 }
 
 const startWithNode = async (context: TestContext): Promise<Client> =>

@@ -11,8 +11,7 @@ import { classFunction } from "../../src/controllers/class-runtime/example-class
 import { defaultSettings } from "../../src/controllers/class-runtime/settings.ts";
 import { findCondition } from "../../src/kube/condition.ts";
 import type { KindRef } from "../../src/kube/kind.ts";
-import { namespace, startClassWorld } from "./class-runtime-world.ts";
-import { eventually } from "./embedded.ts";
+import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 
 type Spec = ClassRuntime["spec"];
 
@@ -52,7 +51,7 @@ const simulate = (client: Client, name: string, behaviour: string | null): Promi
     },
   );
 
-test("a class of several functions becomes available, function by function", { timeout: 60_000 }, async (context) => {
+test("a class of several functions becomes available, function by function", { timeout: 180_000 }, async (context) => {
   const { client, writes, metrics } = await startClassWorld(context);
   await deploy(client, "cart", {
     package_class_key: "shop.Cart",
@@ -198,7 +197,7 @@ test("a class of several functions becomes available, function by function", { t
   });
 });
 
-test("a crash loop degrades a class and its end heals it", { timeout: 90_000 }, async (context) => {
+test("a crash loop degrades a class and its end heals it", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context, { settings: { crashLoopRestarts: 2 } });
   await deploy(client, "cart", { functions: [classFunction("a"), classFunction("b")] });
   await reaches(client, "cart", "available");
@@ -224,7 +223,7 @@ test("a crash loop degrades a class and its end heals it", { timeout: 90_000 }, 
 });
 
 test("a field that somebody else has taken is a conflict until it is given back", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async (context) => {
   const { client, writes } = await startClassWorld(context, {
     settings: { retry: { baseMs: 300, maxMs: 2_000 } },
@@ -252,7 +251,7 @@ test("a field that somebody else has taken is a conflict until it is given back"
   assert.equal((await client.get(Deployment, { namespace, name: "cart" })).spec.replicas, 1);
 });
 
-test("what does not become ready in time is degraded, and recovers", { timeout: 60_000 }, async (context) => {
+test("what does not become ready in time is degraded, and recovers", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context, {
     node: false,
     settings: { timeouts: { readyMs: 1_500, missingMs: 30_000, waitingMs: 60_000 } },
@@ -288,7 +287,7 @@ test("what does not become ready in time is degraded, and recovers", { timeout: 
   await reaches(client, "cart", "available");
 });
 
-test("deleting a class removes everything of it and nothing of a namesake", { timeout: 60_000 }, async (context) => {
+test("deleting a class removes everything of it and nothing of a namesake", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context);
   await deploy(client, "cart", { addons: ["odgm"], functions: [classFunction("a"), classFunction("b")] });
   await deploy(client, "other");
@@ -325,7 +324,7 @@ test("deleting a class removes everything of it and nothing of a namesake", { ti
   assert.deepEqual(await children(client, "other"), ["Deployment/other", "Service/other"]);
 });
 
-test("bad input ends in a clear condition and not in a loop", { timeout: 60_000 }, async (context) => {
+test("bad input ends in a clear condition and not in a loop", { timeout: 180_000 }, async (context) => {
   const { client, writes, manager } = await startClassWorld(context);
   const cases: readonly (readonly [string, Partial<Spec>, RegExp])[] = [
     ["no-image", { functions: [{ function_key: "a" }] }, /function image must be provided in ClassRuntime spec/],
@@ -356,7 +355,7 @@ test("bad input ends in a clear condition and not in a loop", { timeout: 60_000 
   assert.equal(defaultSettings.retry.baseMs, 5_000);
 });
 
-test("the demo's class becomes available as it is written", { timeout: 60_000 }, async (context) => {
+test("the demo's class becomes available as it is written", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context);
   const [home, greeter] = readManifests(["demo/20-class-runtime.yaml"]).map(({ object }) => object);
   assert.ok(home && greeter);
@@ -368,7 +367,7 @@ test("the demo's class becomes available as it is written", { timeout: 60_000 },
   );
 });
 
-test("a class of 300 functions is deployed once and told in one sentence", { timeout: 90_000 }, async (context) => {
+test("a class of 300 functions is deployed once and told in one sentence", { timeout: 180_000 }, async (context) => {
   const { client, writes } = await startClassWorld(context, { node: false });
   await deploy(client, "many", {
     functions: Array.from({ length: 300 }, (_, index) => classFunction(`shop.Many.f${index}`)),
