@@ -227,7 +227,7 @@ test("a jar from Modrinth is known with its dependencies by name", async (contex
   assert.equal(findCondition(status?.conditions, "VersionResolved")?.reason, "DependencyMissing");
 });
 
-test("snapshots: asked for, and an old request does nothing", async (context) => {
+test("snapshots: asked for, kept in number, made before an update, and awaited", async (context) => {
   const world = await startMinecraft(context);
   const { client, recordings } = world;
   const definition = customResourceDefinition(VolumeSnapshot);
@@ -247,7 +247,7 @@ test("snapshots: asked for, and an old request does nothing", async (context) =>
   await newServer(client, "survival", rcon.port, {
     updateStrategy: "pin",
     version: "1.20.6",
-    backup: { enabled: true, beforeUpdate: true, retention: { maxCount: 2 } },
+    backup: { enabled: true, beforeUpdate: true, retention: { maxCount: 1 } },
   });
   await eventually(
     () => world.server("survival"),
@@ -289,6 +289,60 @@ test("snapshots: asked for, and an old request does nothing", async (context) =>
   await eventually(
     () => world.server("survival"),
     ({ status }) => assert.equal(status?.backup?.lastBackup?.trigger, "manual"),
+  );
+
+  await client.patch(
+    PaperMCServer,
+    { namespace, name: "survival" },
+    { type: "merge", value: { spec: { updateStrategy: "auto", version: null } } },
+  );
+  await eventually(
+    () => world.server("survival"),
+    (server) => assert.equal(server.status?.availableUpdate?.version, "1.21.1"),
+  );
+  await ask(annotations.applyNow);
+  const made = await eventually(
+    () => client.list(VolumeSnapshot, { namespace, labelSelector: `${labels.backupTrigger}=before-update` }),
+    ({ items }) => assert.equal(items.length, 1),
+  );
+  assert.equal((await world.server("survival")).status?.updateProgress?.step, "backup");
+  const name = made.items[0]?.metadata.name ?? "";
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => {
+      assert.equal(status?.updateProgress?.snapshotName, name);
+      assert.equal(status.backup?.lastBackup?.trigger, "before-update");
+      // The older one made room.
+      assert.equal(status.backup.backupCount, 1);
+    },
+  );
+  assert.deepEqual(
+    (await client.list(VolumeSnapshot, { namespace })).items.map(({ metadata }) => metadata.name),
+    [name],
+  );
+  await client.patch(
+    VolumeSnapshot,
+    { namespace, name },
+    { type: "merge", value: { status: { readyToUse: true } } },
+    { subresource: "status" },
+  );
+  // Any change of the server is a reason to look again, before the time for it has come.
+  await client.patch(
+    PaperMCServer,
+    { namespace, name: "survival" },
+    { type: "merge", value: { metadata: { labels: { looked: "at" } } } },
+  );
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => {
+      assert.equal(status?.updateProgress?.step, "verify");
+      assert.notEqual(status.backup?.lastBackup?.completedAt, undefined);
+    },
+  );
+  await world.playNode();
+  await eventually(
+    () => world.server("survival"),
+    (server) => assert.equal(server.status?.lastUpdate?.successful, true),
   );
 });
 

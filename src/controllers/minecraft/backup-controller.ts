@@ -2,19 +2,19 @@ import { Secret } from "../../api/builtin/configuration.ts";
 import { Pod } from "../../api/builtin/pod.ts";
 import { PersistentVolumeClaim, VolumeSnapshot } from "../../api/builtin/volume.ts";
 import { PaperMCServer, type PaperServerConditionType, type PaperServerEvent } from "../../api/papermc-server.ts";
+import type { BackupTrigger } from "../../api/papermc-server-status.ts";
 import { annotations } from "../../api/well-known.ts";
 import type { Env } from "../../env/env.ts";
 import { setCondition } from "../../kube/condition.ts";
 import { formatTime } from "../../kube/time.ts";
 import { type ActContext, type Controller, defineController } from "../../runtime/controller.ts";
 import { allow } from "../../runtime/permission.ts";
-import { annotationsChanged, generationChanged, or } from "../../runtime/predicates.ts";
+import { annotationsChanged, generationChanged, or, type Predicate } from "../../runtime/predicates.ts";
 import { type BackupPlan, planBackup } from "./backup-plan.ts";
 import { fieldManager } from "./children.ts";
-import { speak } from "./console.ts";
+import { whileSaved } from "./console.ts";
 import type { MinecraftMetrics } from "./metrics.ts";
-import { isSnapshotServed, listSnapshots, snapshotName, snapshotOf } from "./snapshot.ts";
-import { dataVolume } from "./stateful-set.ts";
+import { isSnapshotServed, listSnapshots, missingVolume, snapshotName, snapshotOf } from "./snapshot.ts";
 
 type Status = NonNullable<PaperMCServer["status"]>;
 
@@ -27,7 +27,14 @@ interface BackupOutcome {
   readonly isServed: boolean;
   /** All that exist now, oldest first. */
   readonly snapshots: readonly VolumeSnapshot[];
-  readonly made?: { readonly name: string } | { readonly problem: string };
+  /** What was tried, now or before, and is not in the status yet. */
+  readonly tried?: Try;
+}
+
+interface Try {
+  readonly trigger: BackupTrigger;
+  readonly startedAt: string;
+  readonly made: { readonly name: string } | { readonly problem: string };
 }
 
 const unservedRetryMs = 5 * 60_000;
@@ -36,10 +43,12 @@ const defaultMaxCount = 10;
 
 /** Makes snapshots by schedule and by request, and keeps as many as are wanted. */
 export function backupController({ env, metrics }: BackupControllerOptions): Controller {
+  // By uid. A status that comes too late must not hide what was done, so it is kept until it has been written.
+  const unreported = new Map<string, Try>();
   return defineController({
     name: "backup",
     reconciles: PaperMCServer,
-    predicates: [or(generationChanged, annotationsChanged)],
+    predicates: [or<PaperMCServer>(generationChanged, annotationsChanged, snapshotMade)],
     fieldManager,
     concurrency: 8,
     permissions: [
@@ -52,44 +61,58 @@ export function backupController({ env, metrics }: BackupControllerOptions): Con
     observe: (server: PaperMCServer, { now }) => ({ server, now }),
     evaluate: ({ server, now }) => planBackup(server, now),
     act: (plan, context) => metrics.reconciled("backup", () => act(plan, context)),
-    reduce: ({ object, decision, outcome, now }) => reduce(object, decision, outcome, now),
+    reduce: ({ object, decision, outcome, now }) => {
+      const { uid = "" } = object.metadata;
+      return { ...reduce(object, decision, outcome, now), afterWrite: () => unreported.delete(uid) };
+    },
   });
 
   async function act(plan: BackupPlan, context: ActContext<PaperMCServer>): Promise<BackupOutcome> {
-    const { object: server, live, write } = context;
-    // Taken away before anything is done, so that it is never done twice.
+    const { object: server, write, now } = context;
+    if (plan.kind === "Off" || !(await isSnapshotServed(context))) {
+      if (plan.hasRequest) await forgetRequest(context);
+      return { isServed: false, snapshots: [] };
+    }
+    const { uid = "" } = server.metadata;
+    if (plan.kind === "Make") unreported.set(uid, { ...tryOf(plan, now), made: await make(plan) });
+    // Taken away after the snapshot is there, whose name is made of it: it is neither lost nor done twice.
     if (plan.hasRequest) await forgetRequest(context);
-    if (plan.kind === "Off") return { isServed: false, snapshots: [] };
-    if (!(await isSnapshotServed(context))) return { isServed: false, snapshots: [] };
-    const made = plan.kind === "Make" ? await make() : undefined;
     const all = await listSnapshots(server, context);
-    const surplus = all.slice(
-      0,
-      Math.max(0, all.length - (server.spec.backup?.retention?.maxCount ?? defaultMaxCount)),
-    );
+    const surplus = surplusOf(server, all);
     for (const old of surplus) await write.delete(VolumeSnapshot, old);
-    return { isServed: true, snapshots: all.slice(surplus.length), ...(made && { made }) };
+    const tried = unreported.get(uid);
+    return { isServed: true, snapshots: all.filter((one) => !surplus.includes(one)), ...(tried && { tried }) };
 
-    async function make(): Promise<NonNullable<BackupOutcome["made"]>> {
-      if (plan.kind !== "Make") return { problem: "nothing was asked for" };
-      const { namespace = "", name: serverName } = server.metadata;
-      const claim = `${dataVolume}-${serverName}-0`;
-      const claims = await live.list(PersistentVolumeClaim, { namespace, fieldSelector: `metadata.name=${claim}` });
-      if (claims.items.length === 0) return { problem: `there is no volume ${claim} to take a snapshot of` };
-      const name = snapshotName(server, plan.at);
-      await speak(env, server, ["save-all flush", "save-off"], context);
-      try {
-        const answer = await write.create(VolumeSnapshot, snapshotOf(server, name, plan.trigger));
-        return answer.ok || answer.reason === "AlreadyExists" ? { name } : { problem: answer.message };
-      } finally {
-        // Whatever happened, the server must write to its disk again.
-        await speak(env, server, ["save-on"], context);
-      }
+    async function make({ at, trigger }: Extract<BackupPlan, { readonly kind: "Make" }>): Promise<Try["made"]> {
+      const missing = await missingVolume(server, context);
+      if (missing !== undefined) return { problem: missing };
+      const name = snapshotName(server, at, trigger);
+      const answer = await whileSaved(env, server, context, () =>
+        write.create(VolumeSnapshot, snapshotOf(server, name, trigger)),
+      );
+      return answer.ok || answer.reason === "AlreadyExists" ? { name } : { problem: answer.message };
     }
   }
 }
 
-function reduce(server: PaperMCServer, plan: BackupPlan, { isServed, snapshots, made }: BackupOutcome, now: Date) {
+/** Others make snapshots too: the one before an update counts among those that are kept, and is awaited. */
+const snapshotMade: Predicate<PaperMCServer> = (change) =>
+  change.kind === "Updated" &&
+  change.old.status?.backup?.lastBackup?.snapshotName !== change.object.status?.backup?.lastBackup?.snapshotName;
+
+/** The oldest ones that are too many, but never the one that an update under way relies on. */
+function surplusOf({ spec, status }: PaperMCServer, all: readonly VolumeSnapshot[]): readonly VolumeSnapshot[] {
+  const count = Math.max(0, all.length - (spec.backup?.retention?.maxCount ?? defaultMaxCount));
+  return all.slice(0, count).filter(({ metadata }) => metadata.name !== status?.updateProgress?.snapshotName);
+}
+
+/** A scheduled one began when it was due, which tells it from the next. */
+const tryOf = ({ trigger, at }: Extract<BackupPlan, { readonly kind: "Make" }>, now: Date): Omit<Try, "made"> => ({
+  trigger,
+  startedAt: formatTime(trigger === "scheduled" ? at : now),
+});
+
+function reduce(server: PaperMCServer, plan: BackupPlan, { isServed, snapshots, tried }: BackupOutcome, now: Date) {
   const old: Status = server.status ?? {};
   if (plan.kind === "Off") return { status: old };
   const generation = server.metadata.generation !== undefined && { observedGeneration: server.metadata.generation };
@@ -109,15 +132,15 @@ function reduce(server: PaperMCServer, plan: BackupPlan, { isServed, snapshots, 
       wrong === undefined ? "BackupCronScheduleConfigured" : "InvalidBackupCronExpression",
       wrong ?? "The schedule can be read",
     );
-  const problem = made && "problem" in made ? made.problem : undefined;
+  const problem = tried && "problem" in tried.made ? tried.made.problem : undefined;
   if (!isServed)
     say("BackupReady", false, "VolumeSnapshotAPIUnavailable", "The cluster does not serve snapshot.storage.k8s.io");
   else if (problem !== undefined) say("BackupReady", false, "BackupFailed", problem);
   else say("BackupReady", true, "VolumeSnapshotAPIAvailable", "Snapshots can be made");
 
-  const lastBackup = lastBackupOf(old, plan, made, snapshots, now);
+  const lastBackup = lastBackupOf(old, tried, snapshots, now);
   const isPending = lastBackup?.successful === true && lastBackup.completedAt === undefined;
-  const events = made ? [eventOf(made, plan.kind === "Make" ? plan.trigger : "")] : [];
+  const events = tried ? [eventOf(tried)] : [];
   const waits = [
     ...(isServed ? [] : [unservedRetryMs]),
     ...(isPending ? [readyPollMs] : []),
@@ -139,15 +162,14 @@ type LastBackup = NonNullable<NonNullable<Status["backup"]>["lastBackup"]>;
 
 function lastBackupOf(
   { backup }: Status,
-  plan: BackupPlan,
-  made: BackupOutcome["made"],
+  tried: Try | undefined,
   snapshots: readonly VolumeSnapshot[],
   now: Date,
 ): LastBackup | undefined {
-  if (made && plan.kind === "Make") {
-    const startedAt = formatTime(plan.trigger === "scheduled" ? plan.at : now);
-    if ("problem" in made) return { startedAt, successful: false, trigger: plan.trigger, message: made.problem };
-    return { snapshotName: made.name, startedAt, successful: true, trigger: plan.trigger };
+  if (tried) {
+    const { made, startedAt, trigger } = tried;
+    if ("problem" in made) return { startedAt, successful: false, trigger, message: made.problem };
+    return { snapshotName: made.name, startedAt, successful: true, trigger };
   }
   const last = backup?.lastBackup;
   const snapshot = snapshots.find(({ metadata }) => metadata.name === last?.snapshotName);
@@ -162,10 +184,11 @@ function lastBackupOf(
   return snapshot.status?.readyToUse === true ? { ...last, completedAt: formatTime(now) } : last;
 }
 
-function eventOf(
-  made: NonNullable<BackupOutcome["made"]>,
-  trigger: string,
-): { readonly type: "Normal" | "Warning"; readonly reason: PaperServerEvent; readonly message: string } {
+function eventOf({ made, trigger }: Try): {
+  readonly type: "Normal" | "Warning";
+  readonly reason: PaperServerEvent;
+  readonly message: string;
+} {
   return "problem" in made
     ? { type: "Warning", reason: "BackupFailed", message: made.problem }
     : { type: "Normal", reason: "BackupCreated", message: `${made.name} (${trigger})` };

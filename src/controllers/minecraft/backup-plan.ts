@@ -2,7 +2,7 @@ import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { BackupTrigger } from "../../api/papermc-server-status.ts";
 import { parseTime } from "../../kube/time.ts";
 import { parseSchedule, type Schedule } from "./cron.ts";
-import { isAskedFor } from "./update-window.ts";
+import { askedAt, isAskedFor } from "./update-window.ts";
 
 /** Whether a snapshot is to be made now, and for what. */
 export type BackupPlan =
@@ -31,7 +31,9 @@ export function planBackup(server: PaperMCServer, now: Date): BackupPlan {
   if (!backup?.enabled) return { kind: "Off", hasRequest };
   const schedule = backup.schedule === undefined ? undefined : parseSchedule(backup.schedule, updateSchedule.timeZone);
   const wrong = schedule && !schedule.ok ? { wrongSchedule: `spec.backup.schedule: ${schedule.message}` } : {};
-  if (request === "Yes") return { kind: "Make", trigger: "manual", at: now, hasRequest, ...wrong };
+  // Named after the time in the request, so that one request makes one snapshot however often it is looked at.
+  if (request === "Yes")
+    return { kind: "Make", trigger: "manual", at: askedAt(server, "backupNow") ?? now, hasRequest, ...wrong };
   if (!schedule?.ok) return { kind: "Wait", hasRequest, ...wrong };
   const fired = lastFiring(schedule.value, server, now);
   if (fired) return { kind: "Make", trigger: "scheduled", at: fired, hasRequest };
@@ -39,13 +41,13 @@ export function planBackup(server: PaperMCServer, now: Date): BackupPlan {
   return { kind: "Wait", hasRequest, ...(next && { lookAgainMs: next.getTime() - now.getTime() + 1_000 }) };
 }
 
-/** The latest firing since the last scheduled snapshot, the creation of the server, or an hour ago. */
+/** The latest firing since the last snapshot, the creation of the server, or an hour ago. */
 function lastFiring(schedule: Schedule, { metadata, status }: PaperMCServer, now: Date): Date | undefined {
   const last = status?.backup?.lastBackup;
   const since = [
     now.getTime() - maxLateMs,
     timeOf(metadata.creationTimestamp),
-    last?.trigger === "scheduled" ? timeOf(last.startedAt) : 0,
+    last?.trigger === "scheduled" || last?.successful ? timeOf(last.startedAt) : 0,
   ];
   let fired: Date | undefined;
   let next = schedule.next(new Date(Math.max(...since)));

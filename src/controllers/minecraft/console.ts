@@ -37,6 +37,22 @@ export async function speak(
   }
 }
 
+/** Does something while the world on the disk is whole: everything is written, and nothing more until it is done. */
+export async function whileSaved<T>(
+  env: Env,
+  server: PaperMCServer,
+  { live, signal }: Pick<ReconcileContext, "live" | "signal">,
+  work: () => Promise<T>,
+): Promise<T> {
+  await speak(env, server, ["save-all flush", "save-off"], { live, signal });
+  try {
+    return await work();
+  } finally {
+    // Whatever happened, and even when we are being stopped, the server must write to its disk again.
+    await speak(env, server, ["save-on"], { live, signal: new AbortController().signal });
+  }
+}
+
 async function found<T>(get: () => Promise<T>): Promise<T | undefined> {
   try {
     return await get();

@@ -1,4 +1,4 @@
-import { VolumeSnapshot } from "../../api/builtin/volume.ts";
+import { PersistentVolumeClaim, VolumeSnapshot } from "../../api/builtin/volume.ts";
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { BackupTrigger } from "../../api/papermc-server-status.ts";
 import { labels } from "../../api/well-known.ts";
@@ -28,12 +28,25 @@ export function snapshotOf(server: PaperMCServer, name: string, trigger: BackupT
   };
 }
 
-/** One name for each reason to make a snapshot, so that making it twice makes it once. */
-export const snapshotName = ({ metadata }: PaperMCServer, at: Date): string =>
-  safeName(`${metadata.name}-backup-${Math.floor(at.getTime() / 1_000)}`);
+/**
+ * One name for each reason to make a snapshot, so that making it twice makes it once. The trigger is part of it: a
+ * snapshot that was asked for in the second in which an update begins is not the one from before the update.
+ */
+export const snapshotName = ({ metadata }: PaperMCServer, at: Date, trigger: BackupTrigger): string =>
+  safeName(`${metadata.name}-backup-${Math.floor(at.getTime() / 1_000)}-${trigger}`);
 
 export const isSnapshotServed = async ({ live }: Pick<ReconcileContext, "live">): Promise<boolean> =>
   (await live.discover(VolumeSnapshot.group, VolumeSnapshot.kind)) !== undefined;
+
+/** Why there is nothing to take a snapshot of. */
+export async function missingVolume(
+  { metadata: { name, namespace = "" } }: PaperMCServer,
+  { live }: Pick<ReconcileContext, "live">,
+): Promise<string | undefined> {
+  const claim = `${dataVolume}-${name}-0`;
+  const { items } = await live.list(PersistentVolumeClaim, { namespace, fieldSelector: `metadata.name=${claim}` });
+  return items.length > 0 ? undefined : `there is no volume ${claim} to take a snapshot of`;
+}
 
 /** Oldest first. */
 export async function listSnapshots(

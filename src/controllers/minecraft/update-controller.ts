@@ -1,6 +1,6 @@
 import { ConfigMap, Secret } from "../../api/builtin/configuration.ts";
 import { Pod } from "../../api/builtin/pod.ts";
-import { VolumeSnapshot } from "../../api/builtin/volume.ts";
+import { PersistentVolumeClaim, VolumeSnapshot } from "../../api/builtin/volume.ts";
 import { StatefulSet } from "../../api/builtin/workloads.ts";
 import { PaperMCServer } from "../../api/papermc-server.ts";
 import { Plugin } from "../../api/plugin.ts";
@@ -16,6 +16,7 @@ import { listName } from "./plugin-list.ts";
 import { planUpdate, type UpdatePlan, type UpdateSnapshot } from "./update-plan.ts";
 import { type StepOutcome, updateStatus } from "./update-status.ts";
 import { backUp, checkPlugins, Farewells } from "./update-steps.ts";
+import { isAskedFor } from "./update-window.ts";
 
 export interface UpdateControllerOptions {
   readonly env: Env;
@@ -40,6 +41,7 @@ export function updateController({ env, outside, metrics }: UpdateControllerOpti
     permissions: [
       allow(PaperMCServer, ["patch"]),
       allow(VolumeSnapshot, ["get", "list", "create"]),
+      allow(PersistentVolumeClaim, ["get", "list"]),
       allow(Pod, ["get"]),
       allow(Secret, ["get"]),
     ],
@@ -66,14 +68,11 @@ export function updateController({ env, outside, metrics }: UpdateControllerOpti
     snapshot: UpdateSnapshot,
     context: ActContext<PaperMCServer>,
   ): Promise<StepOutcome> {
+    const { object: server, now } = context;
+    // A request is taken away once the status says that its update has begun, so that neither of them is ever lost.
+    const isTaken = server.status?.updateProgress !== undefined && isAskedFor(server, "applyNow", now) !== "No";
+    if (isTaken || (plan.kind === "Idle" && plan.hasOldRequest)) await forgetRequest(context);
     switch (plan.kind) {
-      case "Idle":
-        if (plan.hasOldRequest) await forgetRequest(context);
-        return { kind: "None" };
-      case "Begin":
-        // Taken away before anything is done, so that it is never done twice.
-        if (plan.isRequested) await forgetRequest(context);
-        return { kind: "None" };
       case "Prepare":
         switch (plan.step) {
           case "backup":

@@ -5,7 +5,7 @@ import { serverImage } from "./paper-image.ts";
 import { listDigest } from "./plugin-list.ts";
 import { isRolledOut, planServer, type ServerSnapshot } from "./server-plan.ts";
 import { pluginDigestAnnotation } from "./stateful-set.ts";
-import { isAskedFor, windowAt } from "./update-window.ts";
+import { isAskedFor, requestMaxAgeMs, windowAt } from "./update-window.ts";
 
 /**
  * The life of an update. Each step is written to the status before it is done, so that it goes on after a restart of ours:
@@ -72,13 +72,14 @@ const failureOf = ({ status }: PaperMCServer): string =>
 
 function planBeginning({ server, set, now }: UpdateSnapshot): UpdatePlan {
   const request = isAskedFor(server, "applyNow", now);
+  const hasOldRequest = request === "Outdated";
   const { availableUpdate, lastUpdate } = server.status ?? {};
+  // A request may come before what it asks for has been found; it stands until it is outdated.
   if (!availableUpdate || !set)
-    return { kind: "Idle", hasOldRequest: request !== "No" && server.status?.currentVersion !== undefined };
+    return { kind: "Idle", hasOldRequest, ...(request === "Yes" && { lookAgainMs: requestMaxAgeMs }) };
   const { backup } = server.spec;
   const first = backup?.enabled && backup.beforeUpdate ? "backup" : "plugins";
   if (request === "Yes") return { kind: "Begin", first, isRequested: true };
-  const hasOldRequest = request === "Outdated";
   const window = windowAt(server, now);
   switch (window.kind) {
     case "Never":

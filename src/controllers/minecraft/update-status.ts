@@ -12,14 +12,15 @@ type Status = NonNullable<PaperMCServer["status"]>;
 /** What came of a step that does something. */
 export type StepOutcome =
   | { readonly kind: "None" }
-  | { readonly kind: "Again"; readonly afterMs: number; readonly snapshotName?: string }
-  | {
-      readonly kind: "Next";
-      readonly step: UpdateStep;
-      readonly snapshotName?: string;
-      readonly events?: readonly Note[];
-    }
-  | { readonly kind: "Failed"; readonly message: string };
+  | ({ readonly kind: "Again"; readonly afterMs: number } & SnapshotNews)
+  | ({ readonly kind: "Next"; readonly step: UpdateStep; readonly events?: readonly Note[] } & SnapshotNews)
+  | { readonly kind: "Failed"; readonly message: string; readonly backup?: Status["backup"] };
+
+/** The snapshot before the update, where a step made or awaited one. */
+interface SnapshotNews {
+  readonly snapshotName?: string;
+  readonly backup?: Status["backup"];
+}
 
 export interface Note {
   readonly type: "Normal" | "Warning";
@@ -83,7 +84,7 @@ export function updateStatus(snapshot: UpdateSnapshot, plan: UpdatePlan, outcome
         case "Again": {
           const named = outcome.snapshotName !== undefined && { snapshotName: outcome.snapshotName };
           return {
-            status: { ...status, updateProgress: { ...progress, ...named } },
+            status: { ...status, ...saved(outcome), updateProgress: { ...progress, ...named } },
             events: [],
             requeueAfterMs: outcome.afterMs,
           };
@@ -93,6 +94,7 @@ export function updateStatus(snapshot: UpdateSnapshot, plan: UpdatePlan, outcome
           return {
             status: {
               ...status,
+              ...saved(outcome),
               updateProgress: { ...progress, ...named, step: outcome.step, stepStartedAt: formatTime(now) },
             },
             events: outcome.events ?? [],
@@ -100,7 +102,7 @@ export function updateStatus(snapshot: UpdateSnapshot, plan: UpdatePlan, outcome
           };
         }
         case "Failed":
-          return failed(server, without, progress, false, outcome.message, now);
+          return failed(server, { ...without, ...saved(outcome) }, progress, false, outcome.message, now);
       }
       return { status, events: [] };
     }
@@ -137,6 +139,9 @@ export function updateStatus(snapshot: UpdateSnapshot, plan: UpdatePlan, outcome
       return progress ? succeeded(snapshot, without, progress, now) : { status, events: [] };
   }
 }
+
+const saved = ({ backup }: { readonly backup?: Status["backup"] }): Pick<Status, "backup"> =>
+  backup ? { backup } : {};
 
 /** The next step follows at once; only what others do is waited for. */
 const soonMs = 10;

@@ -1,14 +1,14 @@
 import { VolumeSnapshot } from "../../api/builtin/volume.ts";
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { Env } from "../../env/env.ts";
-import { parseTime } from "../../kube/time.ts";
+import { formatTime, parseTime } from "../../kube/time.ts";
 import type { ActContext } from "../../runtime/controller.ts";
 import { announcements, dueAnnouncements, farewell } from "./announcements.ts";
-import { speak } from "./console.ts";
+import { speak, whileSaved } from "./console.ts";
 import { download } from "./download.ts";
 import { type Outside, OutsideError } from "./outside.ts";
 import { type ListedPlugin, listFile, listPlugins, readPluginList } from "./plugin-list.ts";
-import { isSnapshotServed, snapshotName, snapshotOf } from "./snapshot.ts";
+import { isSnapshotServed, listSnapshots, missingVolume, snapshotName, snapshotOf } from "./snapshot.ts";
 import { graceSeconds } from "./stateful-set.ts";
 import type { UpdateSnapshot } from "./update-plan.ts";
 import type { Note, StepOutcome } from "./update-status.ts";
@@ -20,37 +20,52 @@ const pollMs = 5_000;
 
 /** A snapshot of the world, ready to use, before anything is changed. Where the API is not served there is none. */
 export async function backUp(env: Env, elapsedMs: number, context: Context): Promise<StepOutcome> {
-  const { object: server, live, write } = context;
+  const { object: server, write, now } = context;
   const progress = server.status?.updateProgress;
   if (!(await isSnapshotServed(context))) return { kind: "Next", step: "plugins" };
   const startedAt = parseTime(progress?.startedAt ?? "");
-  const name = progress?.snapshotName ?? snapshotName(server, startedAt.ok ? startedAt.value : env.now());
-  const { namespace = "" } = server.metadata;
-  const existing = await live.list(VolumeSnapshot, { namespace, fieldSelector: `metadata.name=${name}` });
-  const [snapshot] = existing.items;
-  if (!snapshot) {
-    await speak(env, server, ["save-all flush", "save-off"], context);
-    try {
-      const made = await write.create(VolumeSnapshot, snapshotOf(server, name, "before-update"));
-      if (!made.ok && made.reason !== "AlreadyExists")
-        return { kind: "Failed", message: `The backup before the update could not be made: ${made.message}` };
-    } finally {
-      await speak(env, server, ["save-on"], context);
-    }
-    return { kind: "Again", afterMs: pollMs, snapshotName: name };
-  }
-  if (snapshot.status?.error)
-    return { kind: "Failed", message: `The backup before the update failed: ${snapshot.status.error.message ?? name}` };
-  if (snapshot.status?.readyToUse === true)
+  const begun = startedAt.ok ? startedAt.value : now;
+  const name = progress?.snapshotName ?? snapshotName(server, begun, "before-update");
+  const all = await listSnapshots(server, context);
+  const snapshot = all.find(({ metadata }) => metadata.name === name);
+  const made = {
+    snapshotName: name,
+    startedAt: formatTime(begun),
+    successful: true,
+    trigger: "before-update",
+  } as const;
+  // Said each time, for the status that was to say it first may have come too late.
+  const wait = (count: number): StepOutcome => ({
+    kind: "Again",
+    afterMs: pollMs,
+    snapshotName: name,
+    backup: { backupCount: count, lastBackup: made },
+  });
+  const failed = (message: string): StepOutcome => ({
+    kind: "Failed",
+    message,
+    backup: { backupCount: all.length, lastBackup: { ...made, successful: false, message } },
+  });
+  if (snapshot?.status?.error)
+    return failed(`The backup before the update failed: ${snapshot.status.error.message ?? name}`);
+  if (snapshot?.status?.readyToUse === true)
     return {
       kind: "Next",
       step: "plugins",
       snapshotName: name,
-      events: [{ type: "Normal", reason: "BackupCreated", message: `${name} before the update` }],
+      backup: { backupCount: all.length, lastBackup: { ...made, completedAt: formatTime(now) } },
+      events: [{ type: "Normal", reason: "BackupCreated", message: `${name} (before-update)` }],
     };
-  if (elapsedMs > snapshotPatienceMs)
-    return { kind: "Failed", message: `The backup ${name} was not ready within 10 minutes` };
-  return { kind: "Again", afterMs: pollMs };
+  if (elapsedMs > snapshotPatienceMs) return failed(`The backup ${name} was not ready within 10 minutes`);
+  if (snapshot) return wait(all.length);
+  const missing = await missingVolume(server, context);
+  if (missing !== undefined) return failed(`The backup before the update could not be made: ${missing}`);
+  const answer = await whileSaved(env, server, context, () =>
+    write.create(VolumeSnapshot, snapshotOf(server, name, "before-update")),
+  );
+  if (!answer.ok && answer.reason !== "AlreadyExists")
+    return failed(`The backup before the update could not be made: ${answer.message}`);
+  return wait(all.length + 1);
 }
 
 /** Every new jar is fetched and checked once while the old version still runs: what cannot be had stops the update here. */
@@ -89,7 +104,10 @@ async function problemOf(jar: ListedPlugin, outside: Outside, signal: AbortSigna
   }
 }
 
-/** Remembers what players of each server were told; after a restart of ours what is past is not told again. */
+/**
+ * Remembers what players of each server were told, so that nothing is told twice when a status came too late; after a
+ * restart of ours what is past is not told again.
+ */
 export class Farewells {
   readonly #told = new Map<string, { readonly startedAt: string; readonly count: number }>();
 
@@ -105,17 +123,25 @@ export class Farewells {
     const told = before?.startedAt === startedAt ? before.count : 0;
     const isLast = count === all.length;
     const latest = all[count - 1];
-    if (latest && (count > told || isLast)) {
+    if (latest && count > told) {
       const spoken = await speak(env, server, [latest.command, ...(isLast ? farewell : [])], context);
-      if (spoken.kind === "Unheard") {
+      const isHeard = spoken.kind !== "Unheard";
+      if (!isHeard)
         log.warn("players could not be told of the restart", { server: server.metadata.name, message: spoken.message });
-        this.#told.delete(uid);
-        return { kind: "Next", step: "restart" };
-      }
-      this.#told.set(uid, { startedAt, count });
+      this.#remember(uid, startedAt, isHeard ? count : all.length);
+      if (!isHeard) return { kind: "Next", step: "restart" };
     }
-    if (!isLast) return { kind: "Again", afterMs: nextMs ?? pollMs };
+    // Where nobody could be told before, nobody is waited for now.
+    if (isLast || told === all.length) return { kind: "Next", step: "restart" };
+    return { kind: "Again", afterMs: nextMs ?? pollMs };
+  }
+
+  #remember(uid: string, startedAt: string, count: number): void {
     this.#told.delete(uid);
-    return { kind: "Next", step: "restart" };
+    this.#told.set(uid, { startedAt, count });
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > maxRemembered && oldest !== undefined) this.#told.delete(oldest);
   }
 }
+
+const maxRemembered = 1_000;

@@ -25,19 +25,24 @@ export function windowAt({ spec: { updateSchedule } }: PaperMCServer, now: Date)
   return { kind: "Closed", ...(opensAt && { opensAt }) };
 }
 
-const maxAgeSeconds = 5 * 60;
+/** A request by annotation counts for so long, so that one that is found again later does nothing. */
+export const requestMaxAgeMs = 5 * 60_000;
 
-/** A request by annotation counts for five minutes, so that one that is found again later does nothing. */
 export function isAskedFor(
   server: PaperMCServer,
   annotation: keyof typeof asked,
   now: Date,
 ): "No" | "Yes" | "Outdated" {
-  const value = server.metadata.annotations?.[asked[annotation]];
-  if (value === undefined) return "No";
-  const seconds = /^[0-9]{1,12}$/.test(value.trim()) ? Number(value) : Number.NaN;
-  const ageSeconds = now.getTime() / 1_000 - seconds;
-  return Math.abs(ageSeconds) <= maxAgeSeconds ? "Yes" : "Outdated";
+  const time = askedAt(server, annotation);
+  if (time === undefined) return "No";
+  return Math.abs(now.getTime() - time.getTime()) <= requestMaxAgeMs ? "Yes" : "Outdated";
+}
+
+/** When it was asked for, in the annotation's own word: the seconds since 1970. What says no time is long past. */
+export function askedAt({ metadata }: PaperMCServer, annotation: keyof typeof asked): Date | undefined {
+  const value = metadata.annotations?.[asked[annotation]]?.trim();
+  if (value === undefined) return undefined;
+  return new Date(/^[0-9]{1,11}$/.test(value) ? Number(value) * 1_000 : 0);
 }
 
 const asked = { applyNow: annotations.applyNow, backupNow: annotations.backupNow } as const;
