@@ -1,4 +1,5 @@
-// Writes the two images that a bare cluster needs, from the machine's busybox: `pause` for every pod, and `busybox`.
+// Writes the images that a bare cluster needs, from the machine's busybox: `pause` for every pod, `busybox`, and two that
+// stand in for workloads: `httpd` answers on port 8080, `crash` ends at once with exit code 1.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,6 +24,16 @@ const images = [
     name: "docker.io/local/busybox:1",
     command: ["/bin/sh"],
     files: [...base, program("bin/busybox"), program("bin/sh")],
+  },
+  {
+    name: "docker.io/local/httpd:1",
+    command: ["/bin/busybox", "httpd", "-f", "-p", "8080", "-h", "/tmp"],
+    files: [...base, program("bin/busybox")],
+  },
+  {
+    name: "docker.io/local/crash:1",
+    command: ["/bin/busybox", "false"],
+    files: [...base, program("bin/busybox")],
   },
 ];
 for (const { name, command, files } of images) {

@@ -21,11 +21,7 @@ export function defaultOptions(): ChartOptions {
 /** Every file below deploy/ with its text; the same sources give the same bytes. */
 export function deployFiles(): ReadonlyMap<string, string> {
   const options = defaultOptions();
-  return new Map([
-    ...below("helm/capstan", chartFiles(options)),
-    ...below("kustomize/base", kustomizeFiles(options)),
-    ...below("kustomize/single", kustomizeFiles({ ...options, single: true })),
-  ]);
+  return new Map([...below("helm/capstan", chartFiles(options)), ...below("kustomize", kustomizeFiles(options))]);
 }
 
 const below = (folder: string, files: ReadonlyMap<string, string>): readonly (readonly [string, string])[] =>

@@ -24,7 +24,9 @@ interface Role extends KubeObject {
 
 test("every system gets its own Deployment, ServiceAccount and roles; --single gives one of each", () => {
   const names = (objects: readonly KubeObject[], kind: string): string[] =>
-    ofKind(objects, kind).map(({ metadata }) => metadata.name);
+    ofKind(objects, kind)
+      .filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/name"] === "capstan")
+      .map(({ metadata }) => metadata.name);
   for (const kind of ["Deployment", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "PodDisruptionBudget"]) {
     assert.deepEqual(
       names(installObjects(options), kind),
@@ -34,6 +36,53 @@ test("every system gets its own Deployment, ServiceAccount and roles; --single g
   }
   assert.deepEqual(names(installObjects({ ...options, replicas: 1 }), "PodDisruptionBudget"), []);
 });
+
+test("Services, webhooks and bindings point at something that is installed", () => {
+  for (const single of [false, true]) {
+    const objects = installObjects({ ...options, single });
+    const has = (kind: string, name: string, namespace?: string): boolean =>
+      objects.some(
+        (object) =>
+          object.kind === kind &&
+          object.metadata.name === name &&
+          (object.metadata.namespace ?? undefined) === namespace,
+      );
+    const pods = ofKind(objects, "Deployment").map(
+      (deployment) => (deployment as Workload).spec.template.metadata.labels,
+    );
+    for (const service of ofKind(objects, "Service") as Selecting[]) {
+      const wanted = Object.entries(service.spec.selector);
+      const selected = pods.filter((labels) => wanted.every(([name, value]) => labels[name] === value));
+      assert.equal(selected.length, 1, `${service.metadata.name} selects the pods of one Deployment`);
+    }
+    for (const { kind, metadata, roleRef, subjects } of objects as Binding[]) {
+      if (!kind.endsWith("RoleBinding")) continue;
+      const namespace = roleRef.kind === "Role" ? metadata.namespace : undefined;
+      assert.ok(has(roleRef.kind, roleRef.name, namespace), `${metadata.name} binds ${roleRef.kind} ${roleRef.name}`);
+      for (const subject of subjects)
+        assert.ok(has("ServiceAccount", subject.name, subject.namespace), `${metadata.name} is for ${subject.name}`);
+    }
+    const [webhooks] = ofKind(objects, "MutatingWebhookConfiguration") as Webhooks[];
+    for (const { clientConfig } of webhooks?.webhooks ?? [])
+      assert.ok(has("Service", clientConfig.service.name, clientConfig.service.namespace));
+  }
+});
+
+interface Workload extends KubeObject {
+  readonly spec: { readonly template: { readonly metadata: { readonly labels: Readonly<Record<string, string>> } } };
+}
+interface Selecting extends KubeObject {
+  readonly spec: { readonly selector: Readonly<Record<string, string>> };
+}
+interface Binding extends KubeObject {
+  readonly roleRef: { readonly kind: string; readonly name: string };
+  readonly subjects: readonly { readonly name: string; readonly namespace: string }[];
+}
+interface Webhooks extends KubeObject {
+  readonly webhooks: readonly {
+    readonly clientConfig: { readonly service: { readonly name: string; readonly namespace: string } };
+  }[];
+}
 
 test("roles grant no wildcard and nothing that would let a controller raise itself", () => {
   const roles = [
@@ -45,7 +94,7 @@ test("roles grant no wildcard and nothing that would let a controller raise itse
     for (const { apiGroups, resources, verbs } of rules) {
       const words = [...apiGroups, ...resources, ...verbs];
       assert.ok(!words.includes("*"), `${metadata.name} has a wildcard`);
-      for (const forbidden of ["escalate", "bind", "impersonate"])
+      for (const forbidden of ["escalate", "bind", "impersonate", "deletecollection"])
         assert.ok(!verbs.includes(forbidden), `${metadata.name} may ${forbidden}`);
     }
   }

@@ -2,6 +2,7 @@ import { customResourceDefinitions } from "../api/crds.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { systemNames } from "./controllers.ts";
 import { accessObjects } from "./manifests/access.ts";
+import { needsOf } from "./manifests/needs.ts";
 import { groupsOf, type InstallOptions } from "./manifests/options.ts";
 import { workloadObjects } from "./manifests/workload.ts";
 
@@ -17,6 +18,7 @@ export function installObjects(options: InstallOptions): readonly KubeObject[] {
     namespaceObject(options.namespace),
     ...groupsOf(systemNames, options.single).flatMap((group) => [
       ...accessObjects(group, options),
+      ...needsOf(group).objects(group, options),
       ...workloadObjects(group, options),
     ]),
   ];

@@ -33,9 +33,7 @@ test("Kustomize's bases hold the objects of `capstan install`", () => {
     ["base", false],
     ["single", true],
   ] as const) {
-    const [, ...resources] = /resources:\n((?: {2}- .*\n)+)/.exec(read(`kustomize/${folder}/kustomization.yaml`)) ?? [];
-    const names = [...(resources[0] ?? "").matchAll(/- (\S+)/g)].map(([, name]) => name ?? "");
-    const objects = names.flatMap((name) => objectsIn(read(`kustomize/${folder}/${name}`)));
+    const objects = resourcesOf(`kustomize/${folder}`);
     assert.deepEqual(byIdentity(objects), byIdentity(installObjects({ ...defaults, single })));
   }
 });
@@ -69,6 +67,16 @@ test("the chart's schema knows exactly the values that there are", () => {
   const { global: _, ...known } = schema.properties;
   assert.deepEqual(Object.keys(known).sort(), Object.keys(chartValues()).sort());
 });
+
+/** As Kustomize goes through folders and files. */
+function resourcesOf(folder: string): readonly KubeObject[] {
+  const { resources } = objectsIn(read(`${folder}/kustomization.yaml`))[0] as unknown as {
+    readonly resources: readonly string[];
+  };
+  return resources.flatMap((name) =>
+    name.endsWith(".yaml") ? objectsIn(read(`${folder}/${name}`)) : resourcesOf(join(folder, name)),
+  );
+}
 
 const read = (name: string): string => readFileSync(join("deploy", name), "utf8");
 

@@ -13,7 +13,16 @@ export function byIdentity(objects: readonly KubeObject[]): Readonly<Record<stri
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Reading the definitions takes a while, and they are the same in every rendering. */
+const known = new Map<string, readonly KubeObject[]>();
+
 export function objectsIn(text: string): readonly KubeObject[] {
+  const objects = known.get(text) ?? parsedObjects(text);
+  known.set(text, objects);
+  return objects;
+}
+
+function parsedObjects(text: string): readonly KubeObject[] {
   const parsed = parseYaml(text);
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join("\n"));
   return parsed.documents.flatMap(({ value }) => (value === null ? [] : [value as KubeObject]));

@@ -1,39 +1,31 @@
 import type { KubeObject } from "../../kube/object.ts";
 import { labelsOf, objectOf, selectorOf } from "./labelled.ts";
+import { httpPort, needsOf, type Port } from "./needs.ts";
 import type { Group, InstallOptions } from "./options.ts";
-
-const httpPort = 8080;
 
 /** What runs a group: its Deployment, how many of its pods may go at once, and who may reach them. */
 export function workloadObjects(group: Group, options: InstallOptions): readonly KubeObject[] {
   const { namespace, replicas } = options;
   const matchLabels = selectorOf(group);
+  const inNamespace = (apiVersion: string, kind: string, spec: object): KubeObject =>
+    objectOf(group, [apiVersion, kind], { namespace }, { spec });
   return [
-    objectOf(group, ["apps/v1", "Deployment"], { namespace }, { spec: deploymentSpec(group, options) }),
+    inNamespace("apps/v1", "Deployment", deploymentSpec(group, options)),
     ...(replicas > 1
-      ? [
-          objectOf(
-            group,
-            ["policy/v1", "PodDisruptionBudget"],
-            { namespace },
-            { spec: { maxUnavailable: 1, selector: { matchLabels } } },
-          ),
-        ]
+      ? [inNamespace("policy/v1", "PodDisruptionBudget", { maxUnavailable: 1, selector: { matchLabels } })]
       : []),
-    objectOf(
-      group,
-      ["networking.k8s.io/v1", "NetworkPolicy"],
-      { namespace },
-      {
-        spec: {
-          podSelector: { matchLabels },
-          policyTypes: ["Ingress"],
-          ingress: [{ ports: [{ port: httpPort, protocol: "TCP" }] }],
-        },
-      },
-    ),
+    inNamespace("networking.k8s.io/v1", "NetworkPolicy", {
+      podSelector: { matchLabels },
+      policyTypes: ["Ingress"],
+      ingress: needsOf(group).ports.map(ingressTo),
+    }),
   ];
 }
+
+const ingressTo = ({ port, onlyFrom }: Port): object => ({
+  ports: [{ port, protocol: "TCP" }],
+  ...(onlyFrom && { from: [{ namespaceSelector: { matchLabels: { [onlyFrom.namespacesLabelled]: "true" } } }] }),
+});
 
 function deploymentSpec(group: Group, options: InstallOptions): object {
   const matchLabels = selectorOf(group);
@@ -45,7 +37,7 @@ function deploymentSpec(group: Group, options: InstallOptions): object {
         labels: labelsOf(group),
         annotations: {
           "prometheus.io/scrape": "true",
-          "prometheus.io/port": String(httpPort),
+          "prometheus.io/port": String(httpPort.port),
           "prometheus.io/path": "/metrics",
         },
       },
@@ -68,13 +60,14 @@ function deploymentSpec(group: Group, options: InstallOptions): object {
           },
         ],
         containers: [container(group, options)],
-        volumes: [{ name: "tmp", emptyDir: {} }],
+        volumes: [{ name: "tmp", emptyDir: {} }, ...(needsOf(group).database ? [databaseVolume] : [])],
       },
     },
   };
 }
 
 function container(group: Group, options: InstallOptions): object {
+  const { args, ports, database } = needsOf(group);
   const probe = (path: string): object => ({ httpGet: { path, port: "http" }, periodSeconds: 5, timeoutSeconds: 5 });
   return {
     name: "capstan",
@@ -88,11 +81,14 @@ function container(group: Group, options: InstallOptions): object {
       `--leader-elect-name=${group.name}`,
       `--leader-elect-namespace=${options.namespace}`,
       "--bind-address=0.0.0.0",
-      `--http-port=${httpPort}`,
+      `--http-port=${httpPort.port}`,
+      `--image=${options.image}`,
+      ...args(options),
     ],
-    env: [{ name: "CAPSTAN_IMAGE", value: options.image }],
+    // Whatever else is to be set: every flag has a variable of its own.
     envFrom: [{ configMapRef: { name: "capstan", optional: true } }],
-    ports: [{ name: "http", containerPort: httpPort, protocol: "TCP" }],
+    ...(database && { env: [databaseUrl] }),
+    ports: ports.map(({ name, port }) => ({ name, containerPort: port, protocol: "TCP" })),
     // A process that starts on a busy node is slow, not dead.
     startupProbe: { ...probe("/healthz"), failureThreshold: 36 },
     livenessProbe: { ...probe("/healthz"), failureThreshold: 6 },
@@ -103,6 +99,27 @@ function container(group: Group, options: InstallOptions): object {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     },
-    volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+    volumeMounts: [
+      { name: "tmp", mountPath: "/tmp" },
+      ...(database ? [{ name: databaseVolume.name, mountPath: "/etc/capstan/database", readOnly: true }] : []),
+    ],
   };
 }
+
+const databaseSecret = "capstan-database";
+
+const databaseUrl = {
+  name: "CAPSTAN_DATABASE_URL",
+  valueFrom: { secretKeyRef: { name: databaseSecret, key: "url" } },
+} as const;
+
+/** The authority that signed the database's certificate, for `sslrootcert=/etc/capstan/database/ca.crt` in the URL. */
+const databaseVolume = {
+  name: "database",
+  secret: {
+    secretName: databaseSecret,
+    items: [{ key: "ca.crt", path: "ca.crt" }],
+    optional: true,
+    defaultMode: 0o444,
+  },
+} as const;
