@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { startApiServer } from "./apiserver/start.ts";
 import type { Client } from "./client/client.ts";
 import { createClient } from "./client/create-client.ts";
@@ -6,34 +5,31 @@ import { type ActionSettings, defaultActionSettings } from "./control-plane/acti
 import { actionsUser, type EmbeddedActions, prepareActions } from "./control-plane/actions-embedded.ts";
 import { startClassRuntimeApi, type WantedPort } from "./control-plane/class-runtimes.ts";
 import { controllersOf, systemNames } from "./control-plane/controllers.ts";
+import { joinDashboard } from "./control-plane/dashboard.ts";
 import { applyObjects, installKinds } from "./control-plane/install.ts";
 import { joinedManagers } from "./control-plane/joined-managers.ts";
+import { type StoppablePart, stopAll } from "./control-plane/parts.ts";
+import { type RegistrySettings, startRegistry } from "./control-plane/registry.ts";
 import { routes } from "./control-plane/routes.ts";
-import { worldReport } from "./control-plane/world-report.ts";
+import { startTracing, type TraceSettings } from "./control-plane/traces.ts";
 import type { Installation } from "./controllers/class-runtime/installation.ts";
 import { type BaseUrls, chosenUrls } from "./controllers/minecraft/base-urls.ts";
 import { createOutsideFetch } from "./controllers/minecraft/outside-fetch.ts";
-import { type Assets, createDashboard } from "./dashboard/handler.ts";
-import { createSessions } from "./dashboard/session.ts";
+import type { Assets } from "./dashboard/handler.ts";
 import type { Env } from "./env/env.ts";
 import type { HttpHandler } from "./http/message.ts";
 import { listen } from "./http/server.ts";
 import type { KubeObject } from "./kube/object.ts";
 import { createLocalNode } from "./localnode/local-node.ts";
-import { openAccess } from "./registry/access/access.ts";
-import { serviceTargetMirror } from "./registry/mirror/mirror.ts";
-import { createRegistry } from "./registry/registry.ts";
-import { openSqlLog } from "./registry/storage/sql-log.ts";
 import { restClientMetrics } from "./runtime/client-metrics.ts";
-import type { LeaderElectionOptions } from "./runtime/leader-election.ts";
 import type { Logger } from "./runtime/log.ts";
 import { createManager, type Manager, type ManagerOptions } from "./runtime/manager.ts";
 import { MetricsRegistry } from "./runtime/metrics.ts";
-import { openSqlite } from "./store/sqlite-database.ts";
+import { openDatabase } from "./store/open-database.ts";
 
 /**
- * The composition root: every part is made and joined here, in two ways. `startControlPlane` is the laptop: an embedded
- * API and everything else in one process. `runControllers` is the cluster: the same controllers against any Kubernetes.
+ * The composition root of the laptop: an embedded API and everything else in one process. On a cluster the same parts are
+ * joined by `control-plane/on-cluster.ts`.
  */
 export interface ControlPlaneOptions {
   readonly env: Env;
@@ -51,6 +47,10 @@ export interface ControlPlaneOptions {
   readonly classRuntimes: Installation;
   readonly grpcPort: WantedPort;
   readonly actions?: ActionSettings;
+  readonly registry: RegistrySettings;
+  /** Where the registry and the audit trail are kept: an SQLite file or postgres://… */
+  readonly database: string;
+  readonly traces?: TraceSettings;
   readonly apiPort: number;
   readonly httpPort: number;
   readonly assets: Assets;
@@ -65,6 +65,8 @@ export interface ControlPlane {
   readonly http: string;
   /** The class runtime API. */
   readonly grpc: string;
+  /** The registry's own port, where it has one. */
+  readonly registry?: string;
   /** Signs a person in to the dashboard, once. */
   readonly signInLink: string;
   stop(): Promise<void>;
@@ -72,7 +74,7 @@ export interface ControlPlane {
 
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { env, dataDir, log, version } = options;
-  const parts: Part[] = [];
+  const parts: StoppablePart[] = [];
   try {
     const { image, processes, command, searchPath: path, baseUrls } = options;
     const outside = createOutsideFetch({ trustedUrls: chosenUrls(baseUrls) });
@@ -91,18 +93,22 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const client = clientAs();
     const controllersClient = clientAs(controllersUser);
 
-    const database = await openSqlite(join(dataDir, "capstan.db"));
+    const tracing = startTracing({ env, log, metrics, version, settings: options.traces });
+    parts.push(tracing);
+    const database = await openDatabase(env, options.database);
     parts.push({ stop: () => database.close() });
-    const registry = createRegistry({
+    const registry = await startRegistry({
       env,
-      storage: await openSqlLog(env, database),
-      access: openAccess,
       log,
       metrics,
       version,
+      database,
+      client,
+      hosts: ["127.0.0.1"],
+      settings: options.registry,
+      isLeader: () => true,
     });
     parts.push(registry);
-    await registry.start();
 
     parts.push(node);
     await installKinds(client, env);
@@ -123,18 +129,23 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     });
     parts.push(actions);
     const manager = joinedManagers(
-      createManager({ env, client: controllersClient, log, metrics }),
-      actionsManager(actions, { env, client: clientAs({ name: actionsUser, groups: [] }), log, metrics }),
+      createManager({ env, client: controllersClient, log, metrics, tracing: tracing.tracing }),
+      actionsManager(actions, {
+        env,
+        client: clientAs({ name: actionsUser, groups: [] }),
+        log,
+        metrics,
+        tracing: tracing.tracing,
+      }),
     );
     parts.push(manager);
     const controllers = [
-      serviceTargetMirror({ core: registry.core, namespace: registryNamespace }),
-
+      ...registry.controllers,
       ...node.controllers({ client: controllersClient, caCertificate, serverUrl: server.url }),
       ...controllersOf(otherSystems, {
         env,
         metrics,
-        registryNamespace,
+        registryNamespace: options.registry.namespace,
         image,
         fetch: outside.fetch,
         baseUrls,
@@ -149,14 +160,14 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const grpc = await startClassRuntimeApi({ env, client, installation: classRuntimes, version, port: grpcPort });
     parts.push(grpc);
 
-    const sessions = createSessions(env);
-    const dashboard = createDashboard({
+    const dashboard = joinDashboard({
+      env,
       assets: options.assets,
-      sessions,
       api: server.handle,
-      questions: { worlds: ([namespace = "", name = ""]) => worldReport(manager, namespace, name) },
+      database,
+      registry: registry.registry.core,
     });
-    const handler = routes(manager, env, [(request) => registry.handle(request), dashboard]);
+    const handler = routes(manager, env, [registry.part, dashboard.handle]);
     const listener = await listen({ env, handler, port: options.httpPort });
     parts.push({ stop: () => listener.close() });
     return {
@@ -164,7 +175,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       api: server.url,
       http: listener.url,
       grpc: grpc.url,
-      signInLink: `${listener.url}/?token=${sessions.issueSignInToken(server.adminToken)}`,
+      ...(registry.url !== undefined && { registry: registry.url }),
+      signInLink: `${listener.url}/?token=${dashboard.sessions.issueSignInToken(server.adminToken)}`,
       stop: () => stopAll(parts),
     };
   } catch (error) {
@@ -173,19 +185,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-interface Part {
-  stop(): Promise<void>;
-}
-
-/** The last to come is the first to go: nothing loses what it stands on. */
-async function stopAll(parts: readonly Part[]): Promise<void> {
-  for (const part of parts.toReversed()) await part.stop();
-}
-
-/** Where services live that registered without a namespace of their own. */
-const registryNamespace = "capstan-system";
-
-const systemNamespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: registryNamespace } };
+const systemNamespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: "capstan-system" } };
 
 interface User {
   readonly name: string;
@@ -213,89 +213,4 @@ function actionsManager(actions: EmbeddedActions, options: ManagerOptions): Mana
   const manager = createManager(options);
   for (const controller of actions.controllers) manager.add(controller);
   return manager;
-}
-
-export interface RunOptions {
-  readonly env: Env;
-  /** Makes the client, given where its metrics go. */
-  readonly connect: (metrics: MetricsRegistry) => Promise<{ readonly client: Client; close(): Promise<void> }>;
-  readonly systems: readonly string[];
-  readonly image: string;
-  readonly baseUrls: BaseUrls;
-  readonly classRuntimes: Installation;
-  readonly grpcPort: WantedPort;
-  readonly version: string;
-  /** Watch only these; all namespaces when empty. */
-  readonly namespaces: readonly string[];
-  readonly host: string;
-  readonly httpPort: number;
-  readonly log: Logger;
-  /** Absent: this process leads. */
-  readonly leaderElection?: LeaderElectionOptions;
-}
-
-export interface RunningControllers {
-  readonly http: string;
-  /** Resolves when the controllers have ended by themselves, with the reason. */
-  readonly ended: Promise<Error | undefined>;
-  stop(): Promise<void>;
-}
-
-/** Runs systems against a cluster. Standbys keep their caches warm and take over when the leader goes. */
-export async function runControllers(options: RunOptions): Promise<RunningControllers> {
-  const { env, log, leaderElection, namespaces } = options;
-  const metrics = new MetricsRegistry();
-  const { client, close } = await options.connect(metrics);
-  const manager = createManager({
-    env,
-    client,
-    log,
-    metrics,
-    ...(leaderElection && { leaderElection, instance: leaderElection.identity }),
-    ...(namespaces.length > 0 && { namespaces }),
-  });
-  const outside = createOutsideFetch({ trustedUrls: chosenUrls(options.baseUrls) });
-  const { image, baseUrls } = options;
-  const made = controllersOf(options.systems, {
-    env,
-    metrics,
-    registryNamespace,
-    image,
-    fetch: outside.fetch,
-    baseUrls,
-    classRuntimes: options.classRuntimes,
-  });
-  for (const controller of made) manager.add(controller);
-  const listener = await listen({
-    env,
-    handler: routes(manager, env, []),
-    host: options.host,
-    port: options.httpPort,
-    isOurHost: () => true,
-  });
-  // Standbys answer too: it only asks the cluster's API.
-  const grpc = options.systems.includes("class-runtimes")
-    ? await startClassRuntimeApi({
-        env,
-        client,
-        installation: options.classRuntimes,
-        version: options.version,
-        host: options.host,
-        port: options.grpcPort,
-      })
-    : undefined;
-  const stop = async (): Promise<void> => {
-    await manager.stop();
-    await grpc?.stop();
-    await listener.close();
-    outside.close();
-    await close();
-  };
-  try {
-    await manager.start();
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { http: listener.url, ended: manager.stopped, stop };
 }

@@ -48,7 +48,8 @@ export const systems: Readonly<Record<string, (options: SystemOptions) => readon
   ],
 };
 
-export const systemNames: readonly string[] = Object.keys(systems).sort();
+/** The registry is one too, though it is more than controllers. */
+export const systemNames: readonly string[] = [...Object.keys(systems), "registry"].sort();
 
 export const controllersOf = (names: readonly string[], options: SystemOptions): readonly Controller[] =>
   names.flatMap((name) => systems[name]?.(options) ?? []);

@@ -32,6 +32,8 @@ export async function startEmbedded(context: TestContext, manifests: readonly st
     baseUrls: { hangar: nowhere, modrinth: nowhere, paper: nowhere, dockerHub: nowhere },
     classRuntimes: defaultInstallation,
     grpcPort: { port: 0, isChosen: true },
+    registry: { namespace: "capstan-system" },
+    database: join(dataDir, "capstan.db"),
     apiPort: 0,
     httpPort: 0,
     assets: new Map(),

@@ -1,22 +1,30 @@
+import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import packageFile from "../../../package.json" with { type: "json" };
 import { type ClusterClient, clientInCluster } from "../../client/connect.ts";
 import { systemNames } from "../../control-plane/controllers.ts";
-import { runControllers } from "../../control-plane.ts";
+import { runControllers } from "../../control-plane/on-cluster.ts";
 import { systemEnv } from "../../env/system.ts";
 import { restClientMetrics } from "../../runtime/client-metrics.ts";
 import type { LogFormat, LogLevel } from "../../runtime/log.ts";
 import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
-import { type ClassRuntimeFlags, classRuntimeSettingsOf, withClassRuntimeFlags } from "../flags/class-runtimes.ts";
+import { classRuntimeSettingsOf } from "../flags/class-runtimes.ts";
+import { databaseLocationOf } from "../flags/database.ts";
+import { registrySettingsOf } from "../flags/registry.ts";
+import { type SystemFlags, withSystemFlags } from "../flags/systems.ts";
+import { traceSettingsOf } from "../flags/traces.ts";
 import { logToStandardError } from "../log.ts";
-import { baseUrlsOf, type OutsideFlags, withOutsideFlags } from "../outside-flags.ts";
+import { mendable } from "../mendable.ts";
+import { baseUrlsOf } from "../outside-flags.ts";
+import { readDashboard } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface RunFlags extends ClusterFlags, OutsideFlags, ClassRuntimeFlags {
+interface RunFlags extends ClusterFlags, SystemFlags {
+  readonly dashboardUrl?: string;
   readonly image: string;
   readonly controllers: readonly string[];
   readonly namespace?: readonly string[];
@@ -51,6 +59,7 @@ export function runCommand(): Command {
         .argParser(parsePort)
         .default(8080),
     )
+    .addOption(setting("--dashboard-url <url>", "where people reach the dashboard; loopback only when absent"))
     .addOption(
       setting("--log-level <level>", "what to log").choices(["debug", "info", "warn", "error"]).default("info"),
     )
@@ -59,14 +68,13 @@ export function runCommand(): Command {
       "after",
       "\nExample:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n",
     );
-  return withClassRuntimeFlags(withOutsideFlags(withClusterFlags(command))).action((flags: RunFlags) =>
-    failClearly(() => run(flags, command)),
-  );
+  return withSystemFlags(withClusterFlags(command)).action((flags: RunFlags) => failClearly(() => run(flags, command)));
 }
 
 async function run(flags: RunFlags, command: Command): Promise<void> {
   const stopAsked = signalled();
   const log = logToStandardError(flags.logLevel, flags.logFormat);
+  const traces = traceSettingsOf(flags);
   const identity = `${hostname()}_${systemEnv.uuid()}`;
   const running = await runControllers({
     env: systemEnv,
@@ -77,6 +85,11 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
     classRuntimes: classRuntimeSettingsOf(flags),
     grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     version: packageFile.version,
+    registry: registrySettingsOf(flags),
+    database: () => databaseOf(flags),
+    assets: readDashboard(),
+    ...(flags.dashboardUrl !== undefined && { dashboardUrl: flags.dashboardUrl }),
+    ...(traces && { traces }),
     namespaces: flags.namespace ?? [],
     host: flags.bindAddress,
     httpPort: flags.httpPort,
@@ -84,12 +97,31 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
     ...(flags.leaderElect && {
       leaderElection: { name: flags.leaderElectName, namespace: flags.leaderElectNamespace, identity },
     }),
+  }).catch((error: unknown) => {
+    throw mendable(error);
   });
-  log.info("controllers are running", { controllers: flags.controllers, http: running.http });
+  log.info("controllers are running", {
+    controllers: flags.controllers,
+    http: running.http,
+    registry: running.registry,
+  });
   const ended = await Promise.race([stopAsked.then(() => undefined), running.ended]);
   await running.stop();
   if (ended) throw new Failure(`the controllers have stopped: ${ended.message}`);
 }
+
+/** Replicas must share what they keep; a single process on a laptop keeps it in a file. */
+function databaseOf(flags: RunFlags): string {
+  if (flags.leaderElect && flags.databaseUrl === undefined) {
+    throw new Failure(
+      "replicas of the registry and of actions share a database: name it with --database-url postgres://…",
+    );
+  }
+  mkdirSync(ownFolder, { recursive: true });
+  return databaseLocationOf(flags, ownFolder);
+}
+
+const ownFolder = ".capstan-run";
 
 /** A kubeconfig when one is named or there, otherwise the pod's own ServiceAccount. */
 async function connect(flags: RunFlags, metrics: MetricsRegistry): Promise<ClusterClient> {

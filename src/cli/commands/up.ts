@@ -7,15 +7,20 @@ import { systemEnv } from "../../env/system.ts";
 import type { LogFormat, LogLevel } from "../../runtime/log.ts";
 import { holdDataDir } from "../data-dir.ts";
 import { Failure, failClearly } from "../failure.ts";
-import { type ActionFlags, actionSettingsOf, withActionFlags } from "../flags/actions.ts";
-import { type ClassRuntimeFlags, classRuntimeSettingsOf, withClassRuntimeFlags } from "../flags/class-runtimes.ts";
+import { actionSettingsOf } from "../flags/actions.ts";
+import { classRuntimeSettingsOf } from "../flags/class-runtimes.ts";
+import { databaseLocationOf } from "../flags/database.ts";
+import { registrySettingsOf } from "../flags/registry.ts";
+import { type SystemFlags, withSystemFlags } from "../flags/systems.ts";
+import { traceSettingsOf } from "../flags/traces.ts";
 import { logToStandardError } from "../log.ts";
-import { baseUrlsOf, type OutsideFlags, withOutsideFlags } from "../outside-flags.ts";
+import { mendable } from "../mendable.ts";
+import { baseUrlsOf } from "../outside-flags.ts";
 import { readDashboard, readDemo } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface UpFlags extends OutsideFlags, ClassRuntimeFlags, ActionFlags {
+interface UpFlags extends SystemFlags {
   readonly dataDir: string;
   readonly apiPort: number;
   readonly httpPort: number;
@@ -59,14 +64,14 @@ export function upCommand(): Command {
       "after",
       "\nExamples:\n  capstan up\n  capstan up --demo --data-dir /tmp/try --api-port 0 --http-port 0\n",
     );
-  return withClassRuntimeFlags(withActionFlags(withOutsideFlags(command))).action((flags: UpFlags) =>
-    failClearly(() => up(flags, command)),
-  );
+  return withSystemFlags(command).action((flags: UpFlags) => failClearly(() => up(flags, command)));
 }
 
 async function up(flags: UpFlags, command: Command): Promise<void> {
   const startedAt = systemEnv.monotonicMs();
   const classRuntimes = classRuntimeSettingsOf(flags);
+  const registry = registrySettingsOf(flags);
+  const traces = traceSettingsOf(flags);
   const dataDir = holdDataDir(flags.dataDir);
   const readyFile = join(dataDir.path, "ready.json");
   rmSync(readyFile, { force: true });
@@ -82,6 +87,9 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     baseUrls: baseUrlsOf(flags),
     actions: actionSettingsOf(flags),
     classRuntimes,
+    registry,
+    database: databaseLocationOf(flags, dataDir.path),
+    ...(traces && { traces }),
     grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     apiPort: flags.apiPort,
     httpPort: flags.httpPort,
@@ -94,11 +102,14 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     plane = await starting;
   } catch (error) {
     dataDir.release();
-    throw portTaken(error) ?? error;
+    throw portTaken(error) ?? mendable(error);
   }
   const startedInMs = Math.round(systemEnv.monotonicMs() - startedAt);
-  const { kubeconfig, api, http, grpc } = plane;
-  writeFileSync(readyFile, `${JSON.stringify({ pid: process.pid, kubeconfig, api, http, grpc, startedInMs })}\n`);
+  const { kubeconfig, api, http, grpc, registry: registryUrl } = plane;
+  writeFileSync(
+    readyFile,
+    `${JSON.stringify({ pid: process.pid, kubeconfig, api, http, grpc, registry: registryUrl, startedInMs })}\n`,
+  );
   process.stdout.write(welcome(plane, startedInMs));
   await stopAsked;
   rmSync(readyFile, { force: true });

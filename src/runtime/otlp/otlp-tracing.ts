@@ -94,7 +94,7 @@ interface Queue {
   stop(): Promise<void>;
 }
 
-function createQueue({ env, fetch, endpoint, headers, service, metrics, log }: OtlpOptions): Queue {
+function createQueue({ env, fetch: ask, endpoint, headers, service, metrics, log }: OtlpOptions): Queue {
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
   const spans = metrics.counter({
     name: "capstan_trace_spans_total",
@@ -110,7 +110,7 @@ function createQueue({ env, fetch, endpoint, headers, service, metrics, log }: O
     const timeout = new AbortController();
     const cancel = env.setTimer(sendTimeoutMs, () => timeout.abort(new Error(`no answer within ${sendTimeoutMs} ms`)));
     try {
-      const answer = await fetch({
+      const answer = await ask({
         method: "POST",
         target: url,
         headers: { "content-type": "application/json", ...headers },
