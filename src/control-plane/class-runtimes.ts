@@ -23,7 +23,8 @@ export function classRuntimeSystem({ env, metrics, installation }: ClassRuntimeS
   return classRuntimeControllers({ env, metrics, settings, ...(analyzer && { analyzer }) });
 }
 
-function analyzerOf(env: Env, analysis: AnalysisSettings): AnalyzerOptions | undefined {
+/** Absent where no Prometheus is named. */
+export function analyzerOf(env: Env, analysis: AnalysisSettings): AnalyzerOptions | undefined {
   const { prometheusUrl, intervalMs, cpuPerPodMillis, loadQuery, rangeMs, stepMs, queryTimeoutMs } = analysis;
   if (prometheusUrl === undefined) return undefined;
   const base = prometheusUrl.replace(/\/+$/, "");

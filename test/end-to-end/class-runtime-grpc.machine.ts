@@ -88,7 +88,13 @@ test("@grpc/grpc-js speaks with the services through our .proto files", {
 
   const { client } = await startClassWorld(context);
   const installation = { ...defaultInstallation, wire: { namespace, environment: "edge-1" } };
-  const api = await startClassRuntimeApi({ env: systemEnv, client, installation, version: "1.2.3", port: 0 });
+  const api = await startClassRuntimeApi({
+    env: systemEnv,
+    client,
+    installation,
+    version: "1.2.3",
+    port: { port: 0, isChosen: true },
+  });
   context.after(() => api.stop());
 
   const stub = (packageName: string, service: string, options: Answer = {}): Stub => {

@@ -55,10 +55,10 @@ export async function act(decision: Decision, write: Write): Promise<Outcome> {
  * field that nobody owns would fall back to its default.
  */
 async function handOver(child: WantedChild, { observed }: Decision, write: Write): Promise<void> {
-  if (child.initial === undefined) return;
+  if (child.left === undefined) return;
   const kind = childKindOf(child.kind);
   const present = observed.get(childId(kind, child.name))?.object;
-  const values = present ? heldOf(kind, present, child.initial) : child.initial;
+  const values = present ? heldOf(kind, present, child.left) : (child.initial ?? {});
   const { replicas = 1, ...resources } = values;
   if (replicas === 1 && Object.keys(resources).length === 0) return;
   const object = present ?? { apiVersion: "", kind: "", metadata: { ...child.object.metadata } };

@@ -18,7 +18,7 @@ export async function enforce(changes: readonly EnforcementChange[], write: Writ
     let failed: Enforced | undefined;
     for (const { holder, values } of change.holders) {
       const id = `${holder.kind}/${holder.object.metadata.name}`;
-      const held = heldOf(holder.kind, holder.object, holder.workload.initial ?? {});
+      const held = heldOf(holder.kind, holder.object, holder.workload.left ?? []);
       const merged = { ...held, ...known.get(id), ...values };
       known.set(id, merged);
       const answer = await write.apply(childKindRef(holder.kind), enforcerObject(holder, merged), {

@@ -40,13 +40,13 @@ export function replicaHolders(
 }
 
 /** What the object says now about the values that are named. */
-export function heldOf(kind: ChildKind, object: KubeObject, named: HeldValues): HeldValues {
+export function heldOf(kind: ChildKind, object: KubeObject, named: readonly (keyof HeldValues)[]): HeldValues {
   const replicas = heldReplicas({ kind, object });
   const all: HeldValues = {
     ...(replicas !== undefined && { replicas }),
     ...(kind === "HorizontalPodAutoscaler" ? {} : heldResources(object)),
   };
-  return Object.fromEntries(Object.entries(all).filter(([name]) => name in named));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => named.some((wanted) => wanted === name)));
 }
 
 export function heldReplicas({ kind, object }: Pick<ReplicaHolder, "kind" | "object">): number | undefined {

@@ -8,6 +8,7 @@ import type { ApplyObject } from "../../../client/client.ts";
 import { isEnforced } from "../enforcement-mode.ts";
 import { childMetadata, ownLabels } from "../labels.ts";
 import { functionName } from "../names.ts";
+import type { HeldValues } from "../nfr/held-values.ts";
 import { functionEnvironment } from "./environment.ts";
 import { deployedFunctions } from "./functions.ts";
 import { odgmChildren } from "./odgm.ts";
@@ -39,7 +40,7 @@ function functionChildren(deployed: DeployedFunction, input: RenderInput): reado
   });
   const { features } = input.settings;
   return [
-    { ...child("Deployment", deployment(deployed, input)), ...initialOf(deployed, leavesReplicas(input)) },
+    { ...child("Deployment", deployment(deployed, input)), ...leftOf(deployed, input, leavesReplicas(input)) },
     child("Service", service(deployed, input)),
     ...(features.hpa ? [child("Hpa", autoscaler(deployed, input))] : []),
     ...(features.metricsTargets && input.platform.serviceMonitors
@@ -48,12 +49,22 @@ function functionChildren(deployed: DeployedFunction, input: RenderInput): reado
   ];
 }
 
-export function initialOf(
-  { minScale = 1, enforcedResources }: DeployedFunction,
+/** What the enforcer may hold is named even where it holds nothing yet, so that a later apply of ours keeps it. */
+export function leftOf(
+  { minScale, enforcedResources }: DeployedFunction,
+  { classRuntime }: Pick<RenderInput, "classRuntime">,
   withReplicas: boolean,
-): Pick<WantedChild, "initial"> {
-  const initial = { ...(withReplicas && { replicas: minScale }), ...enforcedResources };
-  return Object.keys(initial).length > 0 ? { initial } : {};
+): Pick<WantedChild, "left" | "initial"> {
+  const left: readonly (keyof HeldValues)[] = [
+    ...(withReplicas ? (["replicas"] as const) : []),
+    ...(isEnforced(classRuntime, "cpu") ? (["cpuMillis"] as const) : []),
+    ...(isEnforced(classRuntime, "memory") ? (["memoryBytes", "memoryLimitBytes"] as const) : []),
+  ];
+  if (left.length === 0) return {};
+  return {
+    left,
+    initial: { ...(withReplicas && minScale !== undefined && { replicas: minScale }), ...enforcedResources },
+  };
 }
 
 /** Replicas belong to the enforcer or to an autoscaler where there is one; stating them too would fight it. */

@@ -4,7 +4,7 @@ import type { ApplyObject } from "../../../client/client.ts";
 import { isEnforced } from "../enforcement-mode.ts";
 import { childMetadata, ownerLabel } from "../labels.ts";
 import { functionName } from "../names.ts";
-import { initialOf, scrapeAnnotations } from "./deployment-functions.ts";
+import { leftOf, scrapeAnnotations } from "./deployment-functions.ts";
 import { functionEnvironment } from "./environment.ts";
 import { deployedFunctions } from "./functions.ts";
 import { odgmChildren } from "./odgm.ts";
@@ -42,7 +42,7 @@ export const knative: Template = {
           name: deployed.name,
           functionKey: deployed.definition.function_key,
           object: service(deployed, input),
-          ...initialOf(deployed, enforced && deployed.minScale !== undefined),
+          ...leftOf(deployed, input, enforced),
         })),
         ...odgmChildren(input, "ghcr.io/pawissanutt/oaas-rs/odgm:latest"),
       ],

@@ -72,7 +72,8 @@ export interface WantedChild {
   /** The function that it serves; absent for what belongs to the whole class. */
   readonly functionKey?: string;
   readonly object: ApplyObject<KubeObject>;
-  /** What is left to the enforcer or an autoscaler, with the values to begin with. */
+  /** What is left to the enforcer or an autoscaler, and the values to begin with where there are any. */
+  readonly left?: readonly (keyof HeldValues)[];
   readonly initial?: HeldValues;
 }
 

@@ -59,7 +59,7 @@ function assertSame(name: string, message: Message, seen: Set<string>): void {
   assert.equal(entry.numbers.size, entry.fields.size, `${name} uses a number twice`);
   assert.deepEqual([...Object.keys(message)].sort(), [...entry.fields.keys()].sort(), name);
   for (const [field, { number, type, repeated }] of Object.entries(message)) {
-    const said = entry.fields.get(field) ?? "";
+    const said: string = entry.fields.get(field) ?? "";
     const kind = said.split(" ").at(-1)?.replace(/>$/, "") ?? "";
     const inner = nested(type);
     const spoken = typeof type === "object" ? ("map" in type ? `map<string, ${shown(type.map, kind)}>` : kind) : type;
