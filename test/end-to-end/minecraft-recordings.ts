@@ -112,8 +112,9 @@ export function recordHangar(
       }
     >
   >,
+  owner = "Owner",
 ): void {
-  answers.set(`/hangar/api/v1/projects/${slug}`, { id: 1, name: slug, namespace: { owner: "Owner", slug } });
+  answers.set(`/hangar/api/v1/projects/${slug}`, { id: 1, name: slug, namespace: { owner, slug } });
   const entries = Object.entries(versions).map(
     (
       [
@@ -154,7 +155,7 @@ export function recordHangar(
       };
     },
   );
-  answers.set(`/hangar/api/v1/projects/Owner/${slug}/versions`, (query: URLSearchParams) => {
+  answers.set(`/hangar/api/v1/projects/${owner}/${slug}/versions`, (query: URLSearchParams) => {
     const offset = Number(query.get("offset") ?? 0);
     const limit = Math.min(25, Number(query.get("limit") ?? 25));
     return { pagination: { count: entries.length, limit, offset }, result: entries.slice(offset, offset + limit) };

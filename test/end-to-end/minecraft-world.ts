@@ -8,8 +8,10 @@ import { customResourceDefinitions } from "../../src/api/crds.ts";
 import { PaperMCServer } from "../../src/api/papermc-server.ts";
 import { Plugin } from "../../src/api/plugin.ts";
 import { createApiServer } from "../../src/apiserver/server.ts";
+import { readManifests } from "../../src/cli/manifest-files.ts";
 import type { Client } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/create-client.ts";
+import { applyObjects } from "../../src/control-plane/install.ts";
 import { minecraftControllers } from "../../src/controllers/minecraft/controllers.ts";
 import { createOutsideFetch } from "../../src/controllers/minecraft/outside-fetch.ts";
 import { versionSolver } from "../../src/controllers/version-solver/controller.ts";
@@ -28,12 +30,24 @@ export interface MinecraftWorld {
   readonly recordings: Recordings;
   /** Plays StatefulSet controller and node once: what is there becomes ready, if `isReady` says so. */
   playNode(isReady?: (image: string) => boolean): Promise<void>;
-  server(name: string): Promise<PaperMCServer>;
-  plugin(name: string): Promise<Plugin>;
+  server(name: string, inNamespace?: string): Promise<PaperMCServer>;
+  plugin(name: string, inNamespace?: string): Promise<Plugin>;
+  /** As `kubectl apply` does it, into our namespace where a manifest names none. */
+  apply(paths: readonly string[]): Promise<void>;
   readonly writes: Map<string, number>;
 }
 
-export async function startMinecraft(context: TestContext): Promise<MinecraftWorld> {
+export interface MinecraftOutside {
+  /** Puts itself before what reaches the recordings. */
+  readonly around?: (fetch: HttpHandler) => HttpHandler;
+  /** True: the services are where they really are, which nothing but `around` may answer for. */
+  readonly isReal?: boolean;
+}
+
+export async function startMinecraft(
+  context: TestContext,
+  { around = (fetch) => fetch, isReal = false }: MinecraftOutside = {},
+): Promise<MinecraftWorld> {
   const server = await createApiServer({
     env: systemEnv,
     file: ":memory:",
@@ -64,8 +78,8 @@ export async function startMinecraft(context: TestContext): Promise<MinecraftWor
     ...minecraftControllers({
       env: systemEnv,
       metrics,
-      fetch: outside.fetch,
-      baseUrls: recordings.baseUrls,
+      fetch: around(isReal ? noNetwork : outside.fetch),
+      baseUrls: isReal ? {} : recordings.baseUrls,
       image: "capstan:test",
     }),
   ])
@@ -77,11 +91,20 @@ export async function startMinecraft(context: TestContext): Promise<MinecraftWor
     manager,
     recordings,
     writes,
-    server: (name) => client.get(PaperMCServer, { namespace, name }),
-    plugin: (name) => client.get(Plugin, { namespace, name }),
+    server: (name, inNamespace = namespace) => client.get(PaperMCServer, { namespace: inNamespace, name }),
+    plugin: (name, inNamespace = namespace) => client.get(Plugin, { namespace: inNamespace, name }),
     playNode: (isReady = () => true) => playNode(client, isReady),
+    apply: (paths) =>
+      applyObjects(
+        client,
+        readManifests(paths).map(({ object }) =>
+          object.kind === "Namespace" ? object : { ...object, metadata: { namespace, ...object.metadata } },
+        ),
+      ),
   };
 }
+
+const noNetwork: HttpHandler = ({ target }) => Promise.reject(new Error(`${target} was asked for`));
 
 async function playNode(client: Client, isReady: (image: string) => boolean): Promise<void> {
   for (const set of (await client.list(StatefulSet, { namespace })).items) {

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { createProcessHold } from "../../client/process-hold.ts";
+import { withDemoJars } from "../../controllers/minecraft/demo-repositories.ts";
 import { createOutside } from "../../controllers/minecraft/outside.ts";
 import { createOutsideFetch } from "../../controllers/minecraft/outside-fetch.ts";
 import { prepareServer } from "../../controllers/minecraft/prepare-server.ts";
@@ -31,7 +32,11 @@ async function prepare({ list, data, trust }: PrepareFlags): Promise<void> {
     await prepareServer({
       listPath: list,
       dataDir: data,
-      outside: createOutside({ env: systemEnv, fetch, userAgent: "capstan (+https://capstan.dev)" }),
+      outside: createOutside({
+        env: systemEnv,
+        fetch: withDemoJars(fetch),
+        userAgent: "capstan (+https://capstan.dev)",
+      }),
       say: (line) => void process.stdout.write(`${line}\n`),
       ...(password !== undefined && { rcon: { port, password } }),
     });

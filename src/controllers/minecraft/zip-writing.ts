@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** Makes small jars for tests, as `jar` makes them (sizes behind the data) or as `zip` does (sizes before it). */
+/** Makes small jars for the demo and for tests, as `jar` makes them (sizes behind the data) or as `zip` does (sizes before it). */
 export interface ZipOptions {
   readonly sizesBehind?: boolean;
   readonly stored?: boolean;
