@@ -5,14 +5,16 @@ import { apiVersionOf, type Kind } from "../src/kube/kind.ts";
 import type { Schema, ValidationRule } from "../src/kube/schema/schema.ts";
 import { commandLinePage } from "./reference/command-line.ts";
 import { code, generatedFrom, page, table } from "./reference/markdown.ts";
+import { metricsPage } from "./reference/metrics.ts";
 
 const folder = new URL("../docs/reference/", import.meta.url);
 
 /** The text of every page by its file name; the same definitions always give the same bytes. */
-export function referencePages(): ReadonlyMap<string, string> {
+export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["README.md", indexPage()],
     ["command-line.md", commandLinePage()],
+    ["metrics.md", await metricsPage()],
     ...kinds.map((kind) => [fileOf(kind), kindPage(kind)] as const),
   ]);
 }
@@ -31,7 +33,7 @@ function indexPage(): string {
   return page([
     generated,
     "# Reference",
-    "Generated from the code, and checked against it by a test: [the command line and configuration](command-line.md), and every kind.",
+    "Generated from the code, and checked against it by a test: [the command line and configuration](command-line.md), [the metrics](metrics.md), and every kind.",
     "## Kinds",
     "Every field, default, column, condition and rule, from the same definitions that the CustomResourceDefinitions are made of. `kubectl explain` shows the same words.",
     table(["Kind", "API version", "Scope", "Short names", "What it is"], rows),
@@ -168,7 +170,7 @@ function columnsSection(kind: Kind): readonly string[] {
 
 if (import.meta.main) {
   mkdirSync(folder, { recursive: true });
-  const pages = referencePages();
+  const pages = await referencePages();
   for (const name of readdirSync(folder)) if (!pages.has(name)) rmSync(new URL(name, folder));
   for (const [name, text] of pages) writeFileSync(new URL(name, folder), text);
   console.log(`${pages.size} pages written to docs/reference`);

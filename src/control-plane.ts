@@ -69,6 +69,7 @@ export interface ControlPlane {
   readonly registry?: string;
   /** Signs a person in to the dashboard, once. */
   readonly signInLink: string;
+  readonly metrics: MetricsRegistry;
   stop(): Promise<void>;
 }
 
@@ -177,6 +178,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       grpc: grpc.url,
       ...(registry.url !== undefined && { registry: registry.url }),
       signInLink: `${listener.url}/?token=${dashboard.sessions.issueSignInToken(server.adminToken)}`,
+      metrics,
       stop: () => stopAll(parts),
     };
   } catch (error) {

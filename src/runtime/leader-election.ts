@@ -5,7 +5,7 @@ import type { KindRef } from "../kube/kind.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { formatMicroTime } from "../kube/time.ts";
 import type { Logger } from "./log.ts";
-import type { MetricsRegistry } from "./metrics.ts";
+import type { Counter, Gauge, MetricsRegistry } from "./metrics.ts";
 
 /**
  * Leadership by a Lease. A candidate trusts no other clock: a lease is taken to have expired when *it* has seen it
@@ -72,6 +72,21 @@ export class LeadershipLost extends Error {
   override readonly name = "LeadershipLost";
 }
 
+export const leaderElectionMetrics = (
+  metrics: MetricsRegistry,
+): { readonly status: Gauge<"name">; readonly slowPath: Counter<"name"> } => ({
+  status: metrics.gauge({
+    name: "leader_election_master_status",
+    help: "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master.",
+    labels: ["name"] as const,
+  }),
+  slowPath: metrics.counter({
+    name: "leader_election_slowpath_total",
+    help: "Total number of slow path exercised in renewing leader leases.",
+    labels: ["name"] as const,
+  }),
+});
+
 class Election implements LeaderElection {
   readonly #options: Required<Omit<LeaderElectionOptions, "labels">> & Pick<LeaderElectionOptions, "labels">;
   readonly #environment: LeaderElectionEnvironment;
@@ -96,16 +111,9 @@ class Election implements LeaderElection {
       );
     }
     const { metrics } = environment;
-    this.#status = metrics.gauge({
-      name: "leader_election_master_status",
-      help: "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master.",
-      labels: ["name"] as const,
-    });
-    this.#slowPath = metrics.counter({
-      name: "leader_election_slowpath_total",
-      help: "Total number of slow path exercised in renewing leader leases.",
-      labels: ["name"] as const,
-    });
+    const { status, slowPath } = leaderElectionMetrics(metrics);
+    this.#status = status;
+    this.#slowPath = slowPath;
     this.#status.set(0, { name: options.name });
     this.#slowPath.cell({ name: options.name });
   }

@@ -24,6 +24,13 @@ export class MetricsRegistry {
     return () => this.#collectors.delete(collect);
   }
 
+  /** What there is to be measured, sorted by name. */
+  describe(): readonly MetricDescription[] {
+    return [...this.#metrics.entries()]
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, { type, help, labels }]) => ({ name, type, help, labels }));
+  }
+
   /** The text exposition format, version 0.0.4; metrics sorted by name. */
   expose(): string {
     for (const collect of this.#collectors) collect();
@@ -48,6 +55,13 @@ export class MetricsRegistry {
     }
     return known;
   }
+}
+
+export interface MetricDescription {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly labels: readonly string[];
 }
 
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";

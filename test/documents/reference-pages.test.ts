@@ -4,10 +4,11 @@ import { test } from "node:test";
 import { referencePages } from "../../scripts/generate-reference.ts";
 
 const folder = new URL("../../docs/reference/", import.meta.url);
-const stale = "docs/reference no longer says what src/api says: run `npm run generate:reference` and commit the result";
+const stale =
+  "docs/reference no longer says what the code says: run `npm run generate:reference` and commit the result";
 
-test("docs/reference says what the definitions say", () => {
-  const pages = referencePages();
+test("docs/reference says what the definitions say", async () => {
+  const pages = await referencePages();
   assert.deepEqual(readdirSync(folder).sort(), [...pages.keys()].sort(), stale);
   const changed = [...pages].filter(([name, text]) => readFileSync(new URL(name, folder), "utf8") !== text);
   assert.deepEqual(
@@ -18,7 +19,7 @@ test("docs/reference says what the definitions say", () => {
 });
 
 test("a page has the fields, defaults, rules, reasons and columns of its kind", () => {
-  const page = (referencePages().get("plugin.md") ?? "").replace(/ +/g, " ");
+  const page = readFileSync(new URL("plugin.md", folder), "utf8").replace(/ +/g, " ");
   for (const part of [
     '| `spec.updateStrategy` | `latest`, `auto`, `pin`, `build-pin` | | `"latest"` |',
     "| `spec.instanceSelector` | object | yes |",
