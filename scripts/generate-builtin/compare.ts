@@ -40,7 +40,7 @@ export function compareCreate({ given, status, answer, warnings }: RecordedCreat
   }
   const seen = throughStorage(resource, object);
   return {
-    ours: { object: comparable(seen), warnings: resource.strategy.warnings?.(object) ?? [] },
+    ours: { object: comparable(seen), warnings: warningsOf(resource, object) },
     theirs: { object: comparable(answer), warnings },
   };
 }
@@ -108,6 +108,7 @@ function stamp({ metadata }: KubeObject, { namespaced }: BuiltinResource): KubeO
 const lookups = {
   priorityClasses: () => [],
   storageClasses: () => [],
+  ingressClasses: () => [],
   serviceAccount: (namespace: string, name: string) =>
     name.startsWith("no-such")
       ? undefined
@@ -168,3 +169,9 @@ function sorted(value: unknown): unknown {
       .map(([key, member]) => [key, sorted(member)]),
   );
 }
+
+/** As a request hears them: what is said of the kind, then what is said of the object. */
+const warningsOf = ({ deprecation, strategy }: BuiltinResource, object: KubeObject): readonly string[] => [
+  ...(deprecation === undefined ? [] : [deprecation]),
+  ...(strategy.warnings?.(object) ?? []),
+];

@@ -40,6 +40,7 @@ const expressionJudges: Readonly<Record<string, (object: KubeObject, old?: KubeO
 function endpointOf(resource: BuiltinResource): Endpoint {
   const endpoint: Endpoint = new Endpoint(resource, {
     isCustom: false,
+    ...(resource.deprecation !== undefined && { deprecationWarning: resource.deprecation }),
     shape: (value) => shape(endpoint.apiVersion, resource.kind, value),
   });
   return endpoint;

@@ -36,7 +36,8 @@ export class Endpoint {
     const stored = resource.storedAs ?? resource;
     this.collection = collectionName(stored.group, stored.plural);
     this.resourceName = { group: resource.group, name: resource.plural };
-    this.kindName = { group: resource.group, name: resource.kind };
+    // A refusal speaks of the stored form: an Event of events.k8s.io is simply an Event.
+    this.kindName = { group: stored.group, name: resource.kind };
     this.#storage = options.storage ?? resource.storedAs;
   }
 

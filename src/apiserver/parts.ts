@@ -4,7 +4,7 @@ import type { Admission } from "./admission/admission.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { TokenSigner } from "./auth/jwt.ts";
 import type { RbacAuthorizer } from "./auth/rbac.ts";
-import type { BodyProblem, DecodedBody } from "./decode/body.ts";
+import type { decodeProtobufBody } from "./decode/protobuf.ts";
 import type { Discovery } from "./discovery/discovery.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OpenApi } from "./openapi/openapi.ts";
@@ -29,7 +29,7 @@ export interface ServerParts {
   /** Where clients reach us: `127.0.0.1:6443`. */
   readonly serverAddress: () => string;
   /** Reads a `k8s\0` body of a built-in kind. */
-  readonly decodeProtobuf: (body: Uint8Array) => DecodedBody | BodyProblem;
+  readonly decodeProtobuf: typeof decodeProtobufBody;
 }
 
 /** Who asks. */

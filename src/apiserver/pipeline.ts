@@ -22,7 +22,7 @@ import { watch } from "./verbs/watch.ts";
  * Refusals are thrown as StatusErrors on the way and become the answer here.
  */
 export async function handle(parts: ServerParts, request: HttpRequest): Promise<HttpResponse> {
-  return answered(request, async () => {
+  return answered(request, async (warnings) => {
     if (request.body !== undefined && request.body.length > bodyLimitBytes) throw bodyTooLarge(bodyLimitBytes);
     const info = parseRequestInfo(request.method, request.target);
     const caller = parts.authenticator.authenticate(request, info.path);
@@ -30,7 +30,7 @@ export async function handle(parts: ServerParts, request: HttpRequest): Promise<
     const attributes = attributesOf(user, info);
     const decision = parts.authorizer.authorize(attributes);
     if (!decision.allowed) throw refusal(attributes, decision.reason);
-    return dispatch(parts, request, info, user);
+    return dispatch(parts, request, info, user, warnings);
   });
 }
 
@@ -39,18 +39,22 @@ export const bodyLimitBytes = 3 * 1024 * 1024;
 
 /** The rest of the way, for a user who is known and allowed. */
 export function handleAs(parts: ServerParts, request: HttpRequest, user: User): Promise<HttpResponse> {
-  return answered(request, () => dispatch(parts, request, parseRequestInfo(request.method, request.target), user));
+  return answered(request, (warnings) =>
+    dispatch(parts, request, parseRequestInfo(request.method, request.target), user, warnings),
+  );
 }
 
 async function answered(
   request: HttpRequest,
-  answer: () => Promise<Answer | HttpResponse> | Answer | HttpResponse,
+  answer: (warnings: string[]) => Promise<Answer | HttpResponse> | Answer | HttpResponse,
 ): Promise<HttpResponse> {
+  // Collected on the way: a refusal carries them as well.
+  const warnings: string[] = [];
   try {
-    const made = await answer();
+    const made = await answer(warnings);
     return "contentType" in made ? await respond(made, request.headers["accept-encoding"]) : made;
   } catch (error) {
-    if (error instanceof StatusError) return respondNow(statusAnswer(error));
+    if (error instanceof StatusError) return respondNow(statusAnswer(error, warnings));
     return respondNow(statusAnswer(internalError(describe(error))));
   }
 }
@@ -66,8 +70,10 @@ function dispatch(
   http: HttpRequest,
   info: RequestInfo,
   user: User,
+  warnings: string[],
 ): Promise<Answer | HttpResponse> | Answer | HttpResponse {
-  return info.kind === "Resource" ? resourceAnswer(parts, http, info, user) : nonResourceAnswer(parts, http, info);
+  if (info.kind !== "Resource") return nonResourceAnswer(parts, http, info);
+  return resourceAnswer(parts, http, info, user, warnings);
 }
 
 function resourceAnswer(
@@ -75,12 +81,14 @@ function resourceAnswer(
   http: HttpRequest,
   info: ResourceRequestInfo,
   user: User,
+  warnings: string[],
 ): Promise<Answer | HttpResponse> | Answer | HttpResponse {
   const endpoint = parts.resources.find(info.group, info.version, info.resource);
   if (!endpoint) {
     if (!parts.resources.isBuiltInGroup(info.group)) return text(404, "404 page not found\n");
     throw unknownPath();
   }
+  if (endpoint.deprecationWarning) warnings.push(endpoint.deprecationWarning);
   const form = negotiateForm(http.headers, info.query);
   const request: ApiRequest = {
     http,
@@ -88,7 +96,7 @@ function resourceAnswer(
     user,
     endpoint,
     form,
-    warnings: endpoint.deprecationWarning ? [endpoint.deprecationWarning] : [],
+    warnings,
   };
   if (info.subresource !== "") return subresourceAnswer(parts, request);
   if (!endpoint.isCustom && !endpoint.resource.verbs.includes(info.verb)) throw methodNotAllowed();

@@ -19,6 +19,10 @@ export interface ServedResource {
   readonly scale?: ScalePaths;
   /** Field selectors besides metadata.name and metadata.namespace, as paths: `status.phase`, `involvedObject.uid`. */
   readonly selectableFields: readonly string[];
+  /** What a field selector compares with where that is not simply the value at its path; of the stored form. */
+  fieldValue?(stored: KubeObject, field: string): string | undefined;
+  /** How a refused field selector is worded, where it differs from the other kinds. */
+  readonly unknownFieldMessage?: (field: string) => string;
   readonly schema: Schema;
   readonly definitions: Definitions;
   readonly strategy: Strategy;

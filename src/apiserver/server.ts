@@ -21,6 +21,7 @@ import { decodeProtobufBody } from "./decode/protobuf.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { internalRequest, serverUser } from "./internal-request.ts";
 import { OpenApi } from "./openapi/openapi.ts";
+import { publishOwnAddress } from "./own-address.ts";
 import type { ServerParts } from "./parts.ts";
 import { handle, handleAs } from "./pipeline.ts";
 import { ResourceTable } from "./resource-table.ts";
@@ -53,6 +54,8 @@ export interface ApiServerOptions {
 /** An embedded Kubernetes API: a handler for requests, whether they come over a socket or from the same process. */
 export interface ApiServer {
   readonly handle: HttpHandler;
+  /** Says in the API itself where clients reach it. */
+  publishAddress(ip: string, port: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -111,6 +114,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   aggregation.start();
   return {
     handle: (request) => handle(parts, request),
+    publishAddress: (ip, port) => publishOwnAddress(env, store, ip, port),
     async close() {
       definitions.stop();
       aggregation.stop();

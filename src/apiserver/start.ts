@@ -67,12 +67,14 @@ export async function startApiServer(options: StartOptions): Promise<StartedApiS
     throw error;
   }
   const { url, port, close } = listener;
+  const published = server.publishAddress(isWildcard(host) ? "127.0.0.1" : host, port);
   const reachable = isWildcard(host) ? `https://127.0.0.1:${port}` : url;
   const kubeconfigPath = join(dataDir, "kubeconfig");
   writeSecret(
     kubeconfigPath,
     kubeconfigText({ url: reachable, caCertificate: pki.caCertificate, token: pki.adminToken }),
   );
+  await published;
   return {
     url: reachable,
     port,

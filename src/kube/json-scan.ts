@@ -26,6 +26,23 @@ export function scanJson(text: string, maxDepth: number): Scanned {
   return { ok: true, duplicates: [...new Set(scanner.duplicates)], inexactIntegers: scanner.inexactIntegers };
 }
 
+/** Where some fields of a text that can be read are given for the first time, and others for the second. */
+export function firstPlaces(
+  text: string,
+  first: ReadonlySet<string>,
+  second: ReadonlySet<string>,
+): { readonly first: ReadonlyMap<string, number>; readonly second: ReadonlyMap<string, number> } {
+  const places = { first: new Map<string, number>(), second: new Map<string, number>() };
+  const seen = new Set<string>();
+  const scanner = new Scanner(text, Number.POSITIVE_INFINITY, (path, offset) => {
+    if (first.has(path) && !places.first.has(path)) places.first.set(path, offset);
+    if (second.has(path) && seen.has(path) && !places.second.has(path)) places.second.set(path, offset);
+    if (second.has(path)) seen.add(path);
+  });
+  scanner.run();
+  return places;
+}
+
 /**
  * Whether an integer comes out again as it went in. Beyond 64 bits Go reads a float as well, so nothing more is lost there.
  */
@@ -66,11 +83,13 @@ class Scanner {
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #levels: Level[] = [];
+  readonly #visit: ((path: string, offset: number) => void) | undefined;
   #at = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, visit?: (path: string, offset: number) => void) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#visit = visit;
   }
 
   /** Reads one value after the other; `#levels` takes the place of recursion, so that depth costs no stack. */
@@ -143,6 +162,7 @@ class Scanner {
     const level = this.#levels[this.#levels.length - 1];
     if (level !== undefined) level.key = key;
     if (keys.has(key)) this.duplicates.push(this.#path());
+    this.#visit?.(this.#path(), start);
     keys.add(key);
     this.#blank();
     if (this.#text.charCodeAt(this.#at) !== 0x3a) this.#unexpected("after object key");

@@ -1,6 +1,6 @@
 import type { Env } from "../../env/env.ts";
 import type { KubeObject } from "../../kube/object.ts";
-import type { ServiceAllocator } from "../builtin/index.ts";
+import type { ServiceAllocator, ServiceClaims } from "../builtin/index.ts";
 import { StatusError } from "../protocol/status-error.ts";
 import type { Store } from "../storage/store.ts";
 
@@ -19,7 +19,7 @@ const firstNodePort = 30_000;
 const nodePortCount = 2768;
 
 /** Hands out addresses and node ports of services: one that is taken, or was handed out a moment ago, is not given again. */
-export class AddressBook implements ServiceAllocator {
+export class AddressBook implements ServiceAllocator, ServiceClaims {
   readonly #env: Env;
   readonly #store: Store;
   /** Given to services that may not be stored yet. */
@@ -49,6 +49,23 @@ export class AddressBook implements ServiceAllocator {
     });
     if (port === undefined) throw exhausted("node ports");
     return Number(port);
+  }
+
+  refuseAddress(address: string): string | undefined {
+    if (!address.startsWith("10.96.")) return "the provided network does not match the current range";
+    const isTaken = this.#services().some(
+      ({ spec }) => spec?.clusterIP === address || spec?.clusterIPs?.includes(address),
+    );
+    return isTaken ? "provided IP is already allocated" : undefined;
+  }
+
+  refusePort(port: number): string | undefined {
+    const last = firstNodePort + nodePortCount - 1;
+    if (port < firstNodePort || port > last) {
+      return `provided port is not in the valid range. The range of valid ports is ${firstNodePort}-${last}`;
+    }
+    const isTaken = this.#services().some(({ spec }) => spec?.ports?.some(({ nodePort }) => nodePort === port));
+    return isTaken ? "provided port is already allocated" : undefined;
   }
 
   #services(): readonly Service[] {

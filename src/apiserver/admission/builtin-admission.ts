@@ -1,7 +1,7 @@
 import type { Env } from "../../env/env.ts";
 import type { KubeObject } from "../../kube/object.ts";
-import { type AdmissionLookups, admitNew, allocateService } from "../builtin/index.ts";
-import { forbidden } from "../protocol/status-error.ts";
+import { type AdmissionLookups, admitNew, allocateService, claimErrors } from "../builtin/index.ts";
+import { forbidden, invalid } from "../protocol/status-error.ts";
 import { storageKey } from "../storage/entry.ts";
 import type { Store } from "../storage/store.ts";
 import { AddressBook } from "./address-book.ts";
@@ -13,13 +13,18 @@ export function builtinAdmission(env: Env, store: Store): Admission {
   const lookups: AdmissionLookups = {
     priorityClasses: () => objectsOf(store, "priorityclasses.scheduling.k8s.io"),
     storageClasses: () => objectsOf(store, "storageclasses.storage.k8s.io"),
+    ingressClasses: () => objectsOf(store, "ingressclasses.networking.k8s.io"),
     serviceAccount: (namespace, name) => store.latest("serviceaccounts", storageKey(namespace, name))?.object,
     suffix: () => randomSuffix(env),
   };
   return {
     mutate({ endpoint, operation, subresource, object, oldObject, name }) {
       if (!object || subresource !== "" || endpoint.isCustom) return undefined;
-      if (endpoint.collection === "services") return allocateService(object, oldObject, addresses);
+      if (endpoint.collection === "services") {
+        const errors = claimErrors(object, oldObject, addresses);
+        if (errors.length > 0) throw invalid(endpoint.kindName, name, errors);
+        return allocateService(object, oldObject, addresses);
+      }
       if (operation !== "CREATE") return undefined;
       const admitted = admitNew(object, lookups);
       if (admitted.kind === "Forbidden") throw forbidden(endpoint.resourceName, name, admitted.message);

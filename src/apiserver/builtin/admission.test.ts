@@ -15,6 +15,7 @@ const account = object({
 const lookups = (more: Partial<AdmissionLookups> = {}): AdmissionLookups => ({
   priorityClasses: () => [],
   storageClasses: () => [],
+  ingressClasses: () => [],
   serviceAccount: () => account,
   suffix: () => "abcde",
   ...more,

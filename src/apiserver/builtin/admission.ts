@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../kube/object.ts";
+import { isDefaultIngressClass, isDefaultStorageClass } from "./default-classes.ts";
 import { child, type Draft, draftOf, ensure, fill, finished, items, numeral, partsOf, strings, text } from "./draft.ts";
 
 /**
@@ -8,6 +9,7 @@ import { child, type Draft, draftOf, ensure, fill, finished, items, numeral, par
 export interface AdmissionLookups {
   priorityClasses(): readonly KubeObject[];
   storageClasses(): readonly KubeObject[];
+  ingressClasses(): readonly KubeObject[];
   /** Answers nothing when there is none of this name. */
   serviceAccount(namespace: string, name: string): KubeObject | undefined;
   /** Five random characters for the name of the token's volume. */
@@ -24,6 +26,10 @@ export function admitNew(object: KubeObject, lookups: AdmissionLookups): Admitte
       return admitPod(draftOf(object), lookups);
     case "v1/PersistentVolumeClaim":
       return admitted(admitClaim(draftOf(object), lookups));
+    case "v1/PersistentVolume":
+      return admitted(protect(draftOf(object), "kubernetes.io/pv-protection"));
+    case "networking.k8s.io/v1/Ingress":
+      return admitIngress(object, lookups);
     case "v1/Node":
       return admitted(admitNode(draftOf(object)));
     default:
@@ -151,19 +157,36 @@ const tokenVolume = (name: string): Draft => ({
 });
 
 function admitClaim(draft: Draft, lookups: AdmissionLookups): Draft {
-  const metadata = ensure(draft, "metadata");
-  const finalizers = strings(metadata, "finalizers");
-  const protection = "kubernetes.io/pvc-protection";
-  if (!finalizers.includes(protection)) metadata["finalizers"] = [...finalizers, protection];
+  protect(draft, "kubernetes.io/pvc-protection");
   const standard = lookups.storageClasses().map(partsOf).filter(isDefaultStorageClass).toSorted(newestFirst)[0];
   if (standard) fill(ensure(draft, "spec"), "storageClassName", text(child(standard, "metadata"), "name"));
   return draft;
 }
 
-const isDefaultStorageClass = (storageClass: Draft): boolean => {
-  const annotations = child(child(storageClass, "metadata"), "annotations");
-  return text(annotations, "storageclass.kubernetes.io/is-default-class") === "true";
-};
+/** Whatever is in use is kept until nobody uses it any more. */
+function protect(draft: Draft, protection: string): Draft {
+  const metadata = ensure(draft, "metadata");
+  const finalizers = strings(metadata, "finalizers");
+  if (!finalizers.includes(protection)) metadata["finalizers"] = [...finalizers, protection];
+  return draft;
+}
+
+/** An Ingress that names no class gets the default one; of several the newest. */
+function admitIngress(object: KubeObject, lookups: AdmissionLookups): Admitted {
+  const parts = partsOf(object);
+  const annotations = child(child(parts, "metadata"), "annotations");
+  if (
+    text(child(parts, "spec"), "ingressClassName") !== "" ||
+    annotations?.["kubernetes.io/ingress.class"] !== undefined
+  ) {
+    return { kind: "Admitted", object };
+  }
+  const standard = lookups.ingressClasses().map(partsOf).filter(isDefaultIngressClass).toSorted(newestFirst)[0];
+  if (!standard) return { kind: "Admitted", object };
+  const draft = draftOf(object);
+  ensure(draft, "spec")["ingressClassName"] = text(child(standard, "metadata"), "name");
+  return admitted(draft);
+}
 
 const newestFirst = (left: Draft, right: Draft): number => {
   const [a, b] = [left, right].map((draft) => text(child(draft, "metadata"), "creationTimestamp"));

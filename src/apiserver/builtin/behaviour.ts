@@ -31,7 +31,8 @@ export interface Behaviour {
   readonly scale?: ScalePaths;
   /** Paths whose change makes a new generation (`spec`, `metadata.annotations`); absent when the kind has none at all. */
   readonly generationPaths?: readonly string[];
-  /** Selectable fields that are not simply the value at their path. */
+  readonly unknownFieldMessage?: (field: string) => string;
+  /** Selectable fields that are not simply the value at their path in the stored form. */
   readonly fieldValues?: Readonly<Record<string, (object: Draft) => string>>;
   readonly selectableFields?: readonly string[];
   /** Said to everybody who uses the resource. */

@@ -8,6 +8,9 @@ export type ShapedBody =
   | { readonly kind: "Shaped"; readonly object: KubeObject; readonly unknownFields: readonly string[] }
   | { readonly kind: "Refused"; readonly message: string };
 
+/** Whether the kind is built in: served, or a body that travels in requests. */
+export const isKnownKind = (apiVersion: string, kind: string): boolean => wireStructOf(apiVersion, kind) !== undefined;
+
 /** Nothing when the kind is not built in. The value is plain JSON; apiVersion and kind are those that the body names. */
 export function decodeBuiltin(apiVersion: string, kind: string, value: unknown): ShapedBody | undefined {
   const struct = wireStructOf(apiVersion, kind);

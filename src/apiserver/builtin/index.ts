@@ -1,6 +1,6 @@
 /** The built-in kinds of the embedded API: what the server needs to serve them. */
 export { type AdmissionLookups, type Admitted, admitNew } from "./admission.ts";
-export { decodeBuiltin, type ShapedBody } from "./decode-builtin.ts";
+export { decodeBuiltin, isKnownKind, type ShapedBody } from "./decode-builtin.ts";
 export {
   builtinDefinitions,
   builtinSchema,
@@ -13,4 +13,4 @@ export { labelName, type NameRule, pathSegmentName, subdomainName } from "./name
 export { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 export { type DecodedProtobuf, decodeProtobuf, ProtobufError, type ProtobufProblem } from "./protobuf.ts";
 export { type BuiltinResource, builtinResources } from "./resources.ts";
-export { allocateService, type ServiceAllocator } from "./service-allocation.ts";
+export { allocateService, claimErrors, type ServiceAllocator, type ServiceClaims } from "./service-allocation.ts";

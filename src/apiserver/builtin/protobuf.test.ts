@@ -148,7 +148,7 @@ suite("bodies that nobody should send", () => {
   const cases: readonly { name: string; hex: string; reason: ProtobufProblem }[] = [
     { name: "nothing", hex: "", reason: "NotKubernetes" },
     { name: "JSON", hex: "7b7d", reason: "NotKubernetes" },
-    { name: "an empty envelope", hex: "6b387300", reason: "UnknownKind" },
+    { name: "nothing after the prefix", hex: "6b387300", reason: "NotKubernetes" },
     { name: "a kind that is not built in", hex: "6b3873000a0b0a02763112054f74686572", reason: "UnknownKind" },
     { name: "a length beyond the end", hex: "6b3873000aff01", reason: "Truncated" },
     { name: "a length beyond any memory", hex: "6b3873000affffffffffffffff7f", reason: "Truncated" },

@@ -28,12 +28,14 @@ export function decodeProtobuf(
   body: Uint8Array,
   fallback?: { readonly apiVersion: string; readonly kind: string },
 ): DecodedProtobuf {
+  if (body.length === 0) throw new ProtobufError("NotKubernetes", "empty data");
   if (body.length < magic.length || magic.some((byte, index) => body[index] !== byte)) {
     throw new ProtobufError(
       "NotKubernetes",
       "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
     );
   }
+  if (body.length === magic.length) throw new ProtobufError("NotKubernetes", "empty body");
   const envelope = readEnvelope(body.subarray(magic.length));
   const apiVersion = envelope.apiVersion || (fallback?.apiVersion ?? "");
   const kind = envelope.kind || (fallback?.kind ?? "");

@@ -4,18 +4,15 @@ import type { Behaviour } from "./behaviour.ts";
 import { ageColumn, nameColumn } from "./columns.ts";
 import { builtinDefinitions, builtinSchema } from "./definitions.ts";
 import discovery from "./discovery.generated.json" with { type: "json" };
-import { type Draft, partsOf } from "./draft.ts";
-import { isRecord } from "./json.ts";
+import { partsOf } from "./draft.ts";
 import { behaviours } from "./kinds/index.ts";
 import { statusStrategyOf, strategyOf } from "./strategy.ts";
 import { wireStructOf } from "./wire-types.ts";
 
-/** A built-in resource also knows what its field selectors compare with. */
+/** A built-in resource may be on its way out. */
 export interface BuiltinResource extends ServedResource {
   /** Sent with every answer about this resource, reads included. */
   readonly deprecation?: string;
-  /** What a field selector compares with; the field is one of `selectableFields`. */
-  fieldValue(object: KubeObject, field: string): string;
 }
 
 let resources: readonly BuiltinResource[] | undefined;
@@ -53,12 +50,10 @@ function resourceOf(found: (typeof discovery)[number]): BuiltinResource {
     ...(hasStatus && { statusStrategy: statusStrategyOf(shape, behaviour) }),
     ...(behaviour.storedAs && { storedAs: behaviour.storedAs }),
     ...(behaviour.deprecation !== undefined && { deprecation: behaviour.deprecation }),
-    fieldValue: (object, field) => behaviour.fieldValues?.[field]?.(partsOf(object)) ?? valueAt(partsOf(object), field),
+    ...(behaviour.fieldValues && {
+      fieldValue: (object: KubeObject, field: string) => behaviour.fieldValues?.[field]?.(partsOf(object)),
+    }),
+    ...(behaviour.unknownFieldMessage && { unknownFieldMessage: behaviour.unknownFieldMessage }),
     columns: behaviour.columns,
   };
-}
-
-function valueAt(object: Draft, path: string): string {
-  const value = path.split(".").reduce<unknown>((at, field) => (isRecord(at) ? at[field] : undefined), object);
-  return value === undefined || value === null ? "" : String(value);
 }

@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+import { type FieldError, invalid } from "../../kube/field-error.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import {
   child,
@@ -18,6 +20,50 @@ import { carryOverAllocations, fillPluralAddress } from "./service-update.ts";
 export interface ServiceAllocator {
   clusterIp(): string;
   nodePort(): number;
+}
+
+/** Who knows which addresses and ports there are, and who has them. */
+export interface ServiceClaims {
+  /** Why a service cannot have the address or the port that it names itself; nothing when it can. */
+  refuseAddress(address: string): string | undefined;
+  refusePort(port: number): string | undefined;
+}
+
+/** What a service names itself must be in range and free, unless it has it already. */
+export function claimErrors(
+  service: KubeObject,
+  old: KubeObject | undefined,
+  claims: ServiceClaims,
+): readonly FieldError[] {
+  const spec = child(partsOf(service), "spec");
+  const before = old && child(partsOf(old), "spec");
+  if (text(spec, "type") === "ExternalName") return [];
+  return [...addressErrors(spec, before, claims), ...portErrors(spec, before, claims)];
+}
+
+function addressErrors(
+  spec: Draft | undefined,
+  before: Draft | undefined,
+  claims: ServiceClaims,
+): readonly FieldError[] {
+  const [first] = strings(spec, "clusterIPs");
+  const address = first || text(spec, "clusterIP");
+  // That an address may not change, and what is no address at all, is for those who judge the whole object.
+  if (address === "" || address === "None" || isIP(address) === 0 || text(before, "clusterIP") !== "") return [];
+  if (isIP(address) === 6) {
+    return [invalid("spec.clusterIPs[0]", [address], "IPv6 is not configured on this cluster")];
+  }
+  const why = claims.refuseAddress(address);
+  return why === undefined ? [] : [invalid("spec.clusterIPs", [address], `failed to allocate IP ${address}: ${why}`)];
+}
+
+function portErrors(spec: Draft | undefined, before: Draft | undefined, claims: ServiceClaims): readonly FieldError[] {
+  const had = new Set(items(before, "ports").map((port) => numeral(port, "nodePort")));
+  return items(spec, "ports").flatMap((port, index) => {
+    const wanted = numeral(port, "nodePort") ?? 0;
+    const why = wanted === 0 || had.has(wanted) ? undefined : claims.refusePort(wanted);
+    return why === undefined ? [] : [invalid(`spec.ports[${index}].nodePort`, wanted, why)];
+  });
 }
 
 /**

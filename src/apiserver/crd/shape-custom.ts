@@ -3,7 +3,7 @@ import type { KubeObject, ObjectMeta } from "../../kube/object.ts";
 import type { CompiledSchema } from "../../kube/schema/compile.ts";
 import { decodeBuiltin } from "../builtin/index.ts";
 import type { Endpoint, Shaped } from "../endpoint.ts";
-import { badRequest, invalid } from "../protocol/status-error.ts";
+import { invalid } from "../protocol/status-error.ts";
 import { isPlainMetadata } from "./plain-metadata.ts";
 
 /** A body read as a custom resource: metadata is typed as everywhere, the rest is what the schema says. */
@@ -34,22 +34,4 @@ export function shapeCustom(
   const pruned = schema.prune({ ...value, metadata: value["metadata"] ?? {} });
   const object = { ...(pruned.value as KubeObject), metadata };
   return { kind: "Shaped", object, unknownFields: pruned.unknown };
-}
-
-/** Custom resources must name their type; built-in ones may leave it to the path. */
-export function checkCustomType(endpoint: Endpoint, body: Readonly<Record<string, unknown>>): void {
-  const { kind } = endpoint.resource;
-  if (typeof body["kind"] !== "string" || body["kind"] === "") {
-    const raw = JSON.stringify(body);
-    const shown = raw.length > 30 ? `${raw.slice(0, 30)} ...` : raw;
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing in '${raw}' (${shown})`,
-    );
-  }
-  if (body["apiVersion"] !== endpoint.apiVersion) {
-    const given = typeof body["apiVersion"] === "string" ? body["apiVersion"] : "";
-    throw badRequest(
-      `the API version in the data (${given}) does not match the expected API version (${endpoint.apiVersion})`,
-    );
-  }
 }

@@ -1,9 +1,11 @@
 import { type FieldError, invalid, notSupported } from "../../kube/field-error.ts";
+import { decodeBuiltin } from "../builtin/index.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
 import { isTrue } from "../protocol/request-info.ts";
 import { badRequest, invalid as invalidObject } from "../protocol/status-error.ts";
 import type { PropagationPolicy } from "../writes/deletion.ts";
 import { decodeBody, mediaTypeOf } from "./body.ts";
+import { notRegistered, typeProblem } from "./type-meta.ts";
 
 /** What a delete may say, in its body or in its query. */
 export interface DeleteOptions {
@@ -48,12 +50,14 @@ function readGiven(parts: ServerParts, { http, info }: ApiRequest): Readonly<Rec
     mediaTypeOf(contentType) === "application/vnd.kubernetes.protobuf"
       ? parts.decodeProtobuf(http.body)
       : decodeBody(http.body, contentType);
-  if ("kind" in body) throw badRequest(`couldn't get version/kind; json parse error: ${body.why}`);
-  const { value } = body;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw badRequest("couldn't get version/kind; json parse error: the body is not an object");
-  }
-  const { kind: _kind, apiVersion: _version, ...given } = value as Record<string, unknown>;
+  if ("kind" in body) throw badRequest(body.why);
+  const value = body.value ?? {};
+  const problem = typeProblem(value);
+  if (problem !== undefined) throw badRequest(problem);
+  const { kind = "", apiVersion = "", ...given } = value as Record<string, unknown>;
+  if (kind !== "" && kind !== "DeleteOptions") throw badRequest(notRegistered(String(apiVersion), String(kind)));
+  const decoded = decodeBuiltin("v1", "DeleteOptions", given);
+  if (decoded?.kind === "Refused") throw badRequest(decoded.message.replace(/^.* cannot be handled as a \S+: /, ""));
   return Object.fromEntries(Object.entries(given).filter(([, member]) => member !== null && member !== undefined));
 }
 

@@ -32,7 +32,11 @@ function resourceDiscovery({ resource, isCustom }: Endpoint): object {
     ...(resource.subresources.length > 0 && {
       subresources: resource.subresources.map(({ name, kind, group, version, verbs }) => ({
         subresource: name,
-        responseKind: responseKind(kind, group, version),
+        // Unless it is of another group: kubectl must know that a Deployment's scale is a Scale of autoscaling/v1.
+        responseKind:
+          group === resource.group && version === resource.version
+            ? responseKind(kind, group, version)
+            : { group, version, kind },
         verbs,
       })),
     }),

@@ -51,9 +51,10 @@ export const text = (status: number, value: string): Answer => ({
   body: Buffer.from(value),
 });
 
-export function statusAnswer(error: StatusError): Answer {
+export function statusAnswer(error: StatusError, warnings: readonly string[] = []): Answer {
   const retryAfter = error.status.details?.retryAfterSeconds;
-  return json(error.code, error.status, retryAfter ? { "retry-after": String(retryAfter) } : undefined);
+  const headers = { ...(retryAfter && { "retry-after": String(retryAfter) }), ...warningHeader(warnings) };
+  return json(error.code, error.status, headers);
 }
 
 /** One header carries all warnings, as RFC 7234 allows. */

@@ -1,6 +1,8 @@
 import { deepEqual } from "../../kube/equality.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { decodeYaml } from "../decode/body.ts";
+import { duplicateField, yamlComplaints } from "../decode/field-complaints.ts";
+import { jsonTypeName } from "../decode/type-meta.ts";
 import { parseWriteOptions } from "../decode/write-options.ts";
 import { encodeObject } from "../encode/object.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
@@ -79,12 +81,17 @@ function createApplied(
 
 function appliedObject({ http, endpoint, info, warnings }: ApiRequest, fieldValidation: string): KubeObject {
   const body = decodeYaml(Buffer.from(http.body ?? []).toString());
-  if ("kind" in body) throw badRequest(`error decoding YAML: ${body.why}`);
-  const { value, duplicates } = body;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw badRequest("error decoding YAML: the body is not an object");
+  if ("kind" in body) throw badRequest(`error decoding YAML: error converting YAML to JSON: ${body.why}`);
+  const value = body.value ?? {};
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type map[string]interface {}`,
+    );
   }
-  const complaints = duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`);
+  const complaints = [
+    ...yamlComplaints(body.yamlDuplicates ?? [], fieldValidation === "Strict"),
+    ...body.duplicates.map(duplicateField),
+  ];
   if (fieldValidation === "Strict" && complaints.length > 0) {
     throw badRequest(`error strict decoding YAML: ${complaints.join(", ")}`);
   }

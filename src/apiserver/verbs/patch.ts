@@ -5,8 +5,9 @@ import { applyMergePatch } from "../../kube/patch/merge-patch.ts";
 import type { PatchRefusal } from "../../kube/patch/patch-result.ts";
 import { applyStrategicMergePatch } from "../../kube/patch/strategic-merge.ts";
 import { decodeJson, mediaTypeOf } from "../decode/body.ts";
-import { checkedKind } from "../decode/loose.ts";
+import { looseTypes } from "../decode/loose.ts";
 import { shapeObject } from "../decode/object.ts";
+import { checkedLoose, jsonTypeName } from "../decode/type-meta.ts";
 import { parseWriteOptions, type WriteOptions } from "../decode/write-options.ts";
 import { encodeObject } from "../encode/object.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
@@ -38,13 +39,7 @@ export async function patch(parts: ServerParts, request: ApiRequest): Promise<An
   const options = parseWriteOptions(request, "PatchOptions");
   const read = readPatch(request, type);
   if (info.subresource === "scale") {
-    return writeScale(
-      parts,
-      request,
-      options,
-      "PatchOptions",
-      (scale) => checkedKind(read.applyTo(scale), "Scale") as Partial<Scale>,
-    );
+    return writeScale(parts, request, options, "PatchOptions", (scale) => patchedScale(read.applyTo(scale)));
   }
   const entry = await updateObject(parts, request, {
     options,
@@ -55,13 +50,22 @@ export async function patch(parts: ServerParts, request: ApiRequest): Promise<An
   return encodeObject(parts, request, 200, entry);
 }
 
+function patchedScale(value: unknown): Partial<Scale> {
+  return checkedLoose(looseTypes.Scale, value, () => Buffer.from(JSON.stringify(value))) as Partial<Scale>;
+}
+
 function patched(request: ApiRequest, read: Patch, current: KubeObject, options: WriteOptions): KubeObject {
   const { endpoint, info } = request;
   const value = read.applyTo(current);
   // A retry after somebody else's write says everything again; nobody wants to hear it twice.
-  request.warnings.length = 0;
+  request.warnings.length = endpoint.deprecationWarning === undefined ? 0 : 1;
   try {
-    const object = shapeObject(request, value, read.duplicates, options);
+    const object = shapeObject(
+      request,
+      { value, duplicates: read.duplicates },
+      () => Buffer.from(JSON.stringify(value)),
+      options,
+    );
     const { name, namespace } = object.metadata;
     if (name !== info.name) {
       throw badRequest(`the name of the object (${name ?? ""}) does not match the name on the URL (${info.name})`);
@@ -84,10 +88,14 @@ function readPatch(request: ApiRequest, type: string): Patch {
   const { endpoint, http } = request;
   switch (type) {
     case "application/json-patch+json": {
-      const { value, duplicates } = readBody(http.body, "error decoding patch: ");
-      if (!Array.isArray(value)) {
+      const { value: given, duplicates } = readBody(http.body, "error decoding patch: ");
+      const value = given ?? [];
+      const [wrong, type] = Array.isArray(value)
+        ? [value.find((operation) => !isMembers(operation)), "handlers.jsonPatchOp"]
+        : [value, "[]handlers.jsonPatchOp"];
+      if (wrong !== undefined) {
         throw badRequest(
-          `error decoding patch: json: cannot unmarshal ${typeName(value)} into Go value of type []handlers.jsonPatchOp`,
+          `error decoding patch: json: cannot unmarshal ${jsonTypeName(wrong)} into Go value of type ${type}`,
         );
       }
       return {
@@ -97,18 +105,20 @@ function readPatch(request: ApiRequest, type: string): Patch {
     }
     case "application/merge-patch+json": {
       const { value, duplicates } = readBody(http.body, "error decoding patch: ");
+      if (value === null) throw badRequest("Invalid JSON Patch");
       if (!isMembers(value)) {
         throw badRequest(
-          `error decoding patch: json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`,
+          `error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type map[string]interface {}`,
         );
       }
       return { duplicates, applyTo: (document) => applyMergePatch(document, value) };
     }
     case "application/strategic-merge-patch+json": {
       if (endpoint.isCustom) throw unsupportedMediaType(customPatchTypes);
-      const { value, duplicates } = readBody(http.body, "");
+      const { value: given, duplicates } = readBody(http.body, "");
+      const value = given ?? {};
       if (!isMembers(value)) {
-        throw badRequest(`json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`);
+        throw badRequest(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type map[string]interface {}`);
       }
       const { schema, definitions } = endpoint.resource;
       return {
@@ -145,6 +155,3 @@ const refusals: Readonly<Record<PatchRefusal, (message: string) => StatusError>>
 };
 
 const isMembers = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
-
-const typeName = (value: unknown): string =>
-  Array.isArray(value) ? "array" : value === null ? "null" : typeof value === "boolean" ? "bool" : typeof value;

@@ -23,6 +23,7 @@ export interface Selection {
 }
 
 export function parseSelection({ info, endpoint }: ApiRequest): Selection {
+  const { resource } = endpoint;
   const labels = parseLabels(info.query.get("labelSelector"));
   const fields = parseFields(info.query.get("fieldSelector"), endpoint);
   const name = info.name === "" ? exactFieldValue(fields, "metadata.name") : info.name;
@@ -36,7 +37,7 @@ export function parseSelection({ info, endpoint }: ApiRequest): Selection {
       matches: (object) =>
         (info.name === "" || object.metadata.name === info.name) &&
         matchesLabels(labels, object.metadata.labels) &&
-        matchesFields(fields, (field) => fieldValue(object, field)),
+        matchesFields(fields, (field) => resource.fieldValue?.(object, field) ?? fieldValue(object, field)),
     }),
   };
 }
@@ -62,7 +63,7 @@ function parseFields(text: string | null, { resource, isCustom }: Endpoint): rea
     throw badRequest(
       resource.selectableFields.length === 0 && !isCustom
         ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
-        : `field label not supported: ${field}`,
+        : (resource.unknownFieldMessage?.(field) ?? `field label not supported: ${field}`),
     );
   }
   return selector.value;

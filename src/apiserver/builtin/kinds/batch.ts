@@ -20,6 +20,7 @@ export const job: Behaviour = {
   validateUpdate: validateJobUpdate,
   generationPaths: ["spec"],
   selectableFields: ["status.successful"],
+  unknownFieldMessage: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
   fieldValues: { "status.successful": (object) => String(numeral(child(object, "status"), "succeeded") ?? 0) },
   fill(draft) {
     const spec = child(draft, "spec") ?? {};

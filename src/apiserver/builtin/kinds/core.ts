@@ -3,8 +3,6 @@ import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { child, type Draft, descend, ensure, entries, fill, fillEmpty, items, strings, text } from "../draft.ts";
 import { labelName } from "../names.ts";
 import {
-  validateClaim,
-  validateClaimUpdate,
   validateConfigMap,
   validateImmutableData,
   validateNamespace,
@@ -13,9 +11,9 @@ import {
   validateSecretUpdate,
 } from "../validation/core.ts";
 import { validateNamespaceStatus } from "../validation/status.ts";
-import { claimWarnings, nodeWarnings, secretWarnings, serviceAccountWarnings } from "../warnings.ts";
+import { nodeWarnings, secretWarnings, serviceAccountWarnings } from "../warnings.ts";
 
-/** Namespace, ConfigMap, Secret, ServiceAccount, PersistentVolumeClaim and Node. */
+/** Namespace, ConfigMap, Secret, ServiceAccount and Node. */
 
 export const namespace: Behaviour = {
   name: labelName,
@@ -92,64 +90,6 @@ function keepSecretNames(draft: Draft): void {
   const secrets = items(draft, "secrets");
   if (secrets.length > 0) draft["secrets"] = secrets.map((reference) => ({ name: text(reference, "name") }));
 }
-
-export const persistentVolumeClaim: Behaviour = {
-  validate: validateClaim,
-  warnings: claimWarnings,
-  validateUpdate: validateClaimUpdate,
-  prepareCreate(draft) {
-    draft["status"] = { phase: "Pending" };
-    sameDataSources(draft);
-  },
-  prepareUpdate: sameDataSources,
-  columns: [
-    nameColumn,
-    column("Status", (object) =>
-      text(child(object, "metadata"), "deletionTimestamp") === ""
-        ? text(child(object, "status"), "phase")
-        : "Terminating",
-    ),
-    column("Volume", (object) => text(child(object, "spec"), "volumeName")),
-    column("Capacity", (object) =>
-      isBound(object) ? text(descend(object, "status", "capacity"), "storage") || "0" : "",
-    ),
-    column("Access Modes", (object) =>
-      isBound(object) ? accessModes(strings(child(object, "status"), "accessModes")) : "",
-    ),
-    column("StorageClass", (object) => {
-      const annotated = text(descend(object, "metadata", "annotations"), "volume.beta.kubernetes.io/storage-class");
-      return annotated || text(child(object, "spec"), "storageClassName");
-    }),
-    column("VolumeAttributesClass", (object) => text(child(object, "spec"), "volumeAttributesClassName") || "<unset>"),
-    ageColumn,
-    wide("VolumeMode", (object) => text(child(object, "spec"), "volumeMode") || "<unset>"),
-  ],
-};
-
-const isBound = (claim: Draft): boolean => text(child(claim, "spec"), "volumeName") !== "";
-
-/** The old and the new way to name a data source say the same. */
-function sameDataSources(draft: Draft): void {
-  const spec = ensure(draft, "spec");
-  if (spec["dataSource"] !== undefined) fill(spec, "dataSourceRef", spec["dataSource"]);
-  else {
-    const reference = child(spec, "dataSourceRef");
-    if (reference && text(reference, "namespace") === "") spec["dataSource"] = { ...reference };
-  }
-}
-
-const accessModeNames: readonly (readonly [string, string])[] = [
-  ["ReadWriteOnce", "RWO"],
-  ["ReadOnlyMany", "ROX"],
-  ["ReadWriteMany", "RWX"],
-  ["ReadWriteOncePod", "RWOP"],
-];
-
-const accessModes = (modes: readonly string[]): string =>
-  accessModeNames
-    .filter(([mode]) => modes.includes(mode))
-    .map(([, short]) => short)
-    .join(",");
 
 export const node: Behaviour = {
   validate: validateNode,

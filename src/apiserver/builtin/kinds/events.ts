@@ -2,7 +2,7 @@ import type { Behaviour } from "../behaviour.ts";
 import { ageOf, column, wide } from "../columns.ts";
 import { toCoreEvent, toModernEvent } from "../convert-event.ts";
 import { child, type Draft, finished, numeral, partsOf, text } from "../draft.ts";
-import { validateCoreEvent, validateNewEvent } from "../validation/events.ts";
+import { validateCoreEvent, validateNewEvent, validateNewEventUpdate } from "../validation/events.ts";
 
 /** Event, in its old and its new group: one kind of stored object in two spellings. */
 
@@ -65,7 +65,15 @@ export const coreEvent: Behaviour = {
 export const newEvent: Behaviour = {
   validate: validateNewEvent,
   allowCreateOnUpdate: true,
+  validateUpdate: validateNewEventUpdate,
+  updateSkipsValidate: true,
   selectableFields: [...involved.map((field) => `regarding.${field}`), "reason", "reportingController", "type"],
+  fieldValues: {
+    ...Object.fromEntries(
+      involved.map((field) => [`regarding.${field}`, (stored: Draft) => text(child(stored, "involvedObject"), field)]),
+    ),
+    reportingController: (stored) => text(stored, "reportingComponent"),
+  },
   storedAs: {
     group: "",
     plural: "events",

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../behaviour.ts";
 import { autoscalerV1, autoscalerV2 } from "./autoscaling.ts";
 import { cronJob, job } from "./batch.ts";
-import { configMap, namespace, node, persistentVolumeClaim, secret, serviceAccount } from "./core.ts";
+import { configMap, namespace, node, secret, serviceAccount } from "./core.ts";
 import { coreEvent, newEvent } from "./events.ts";
-import { endpointSlice, endpoints, ingress, networkPolicy, service } from "./network.ts";
+import { endpointSlice, endpoints, ingress, ingressClass, networkPolicy, service } from "./network.ts";
 import { pod } from "./pod.ts";
 import {
   clusterRole,
@@ -19,6 +19,7 @@ import {
   validatingAdmissionPolicyBinding,
   webhookConfiguration,
 } from "./policies.ts";
+import { persistentVolume, persistentVolumeClaim } from "./storage.ts";
 import { controllerRevision, daemonSet, deployment, replicaSet, statefulSet } from "./workloads.ts";
 
 const rbac = "rbac.authorization.k8s.io/v1";
@@ -34,6 +35,7 @@ export const behaviours: ReadonlyMap<string, Behaviour> = new Map([
   ["v1/Endpoints", endpoints],
   ["v1/Node", node],
   ["v1/Pod", pod],
+  ["v1/PersistentVolume", persistentVolume],
   ["v1/PersistentVolumeClaim", persistentVolumeClaim],
   ["v1/Event", coreEvent],
   ["events.k8s.io/v1/Event", newEvent],
@@ -49,6 +51,7 @@ export const behaviours: ReadonlyMap<string, Behaviour> = new Map([
   ["policy/v1/PodDisruptionBudget", podDisruptionBudget],
   ["networking.k8s.io/v1/NetworkPolicy", networkPolicy],
   ["networking.k8s.io/v1/Ingress", ingress],
+  ["networking.k8s.io/v1/IngressClass", ingressClass],
   ["coordination.k8s.io/v1/Lease", lease],
   ["discovery.k8s.io/v1/EndpointSlice", endpointSlice],
   [`${rbac}/Role`, role],

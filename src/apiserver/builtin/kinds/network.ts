@@ -1,5 +1,6 @@
 import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
+import { isDefaultIngressClass } from "../default-classes.ts";
 import { child, type Draft, descend, fill, fillEmpty, items, numeral, strings, text } from "../draft.ts";
 import { labelName } from "../names.ts";
 import { labelsOrNone, selectorOrNone } from "../selector-text.ts";
@@ -9,12 +10,14 @@ import {
   validateEndpointSliceUpdate,
   validateEndpoints,
   validateIngress,
+  validateIngressClass,
+  validateIngressClassUpdate,
   validateNetworkPolicy,
 } from "../validation/network.ts";
 import { validateService, validateServiceUpdate } from "../validation/service.ts";
 import { endpointsDeprecation, ingressWarnings, serviceWarnings } from "../warnings.ts";
 
-/** Service, Endpoints, EndpointSlice, NetworkPolicy and Ingress. */
+/** Service, Endpoints, EndpointSlice, NetworkPolicy, Ingress and IngressClass. */
 
 export const service: Behaviour = {
   name: labelName,
@@ -105,7 +108,6 @@ const shorten = (list: readonly string[], whenEmpty: string): string => {
 export const endpoints: Behaviour = {
   validate: validateEndpoints,
   deprecation: endpointsDeprecation,
-  warnings: () => [endpointsDeprecation],
   allowCreateOnUpdate: true,
   columns: [nameColumn, column("Endpoints", endpointsText), ageColumn],
 };
@@ -177,6 +179,33 @@ export const ingress: Behaviour = {
     ageColumn,
   ],
 };
+
+export const ingressClass: Behaviour = {
+  validate: validateIngressClass,
+  validateUpdate: validateIngressClassUpdate,
+  generationPaths: ["spec"],
+  fill(draft) {
+    const parameters = descend(draft, "spec", "parameters");
+    if (parameters) fill(parameters, "scope", "Cluster");
+  },
+  columns: [
+    column(
+      "Name",
+      (object) => `${text(child(object, "metadata"), "name")}${isDefaultIngressClass(object) ? " (default)" : ""}`,
+      { format: "name" },
+    ),
+    column("Controller", (object) => text(child(object, "spec"), "controller")),
+    column("Parameters", parametersText),
+    ageColumn,
+  ],
+};
+
+function parametersText(object: Draft): string {
+  const parameters = descend(object, "spec", "parameters");
+  if (!parameters) return "<none>";
+  const group = text(parameters, "apiGroup");
+  return `${text(parameters, "kind")}${group === "" ? "" : `.${group}`}/${text(parameters, "name")}`;
+}
 
 function hostsText(object: Draft): string {
   const rules = items(child(object, "spec"), "rules");

@@ -79,7 +79,6 @@ export const replicaSet: Behaviour = {
   validateUpdate: selectorIsFixed,
   scale,
   generationPaths: ["spec"],
-  selectableFields: ["status.replicas"],
   fill(draft) {
     const spec = child(draft, "spec") ?? {};
     fill(spec, "replicas", 1);

@@ -5,6 +5,7 @@ import { child, type Draft, entries, items, strings, text } from "../draft.ts";
 import { jsonDiff } from "../go-diff.ts";
 import { immutableMessage, validateLabels } from "../object-meta.ts";
 import { checkNetwork } from "./addresses.ts";
+import { checkAccessModes } from "./persistent-volume.ts";
 import { read } from "./quantities.ts";
 import { checkOneOf, checkQualifiedName, checkSubdomain, configKeyErrors, type Errors } from "./rules.ts";
 
@@ -175,19 +176,13 @@ function repeatedTaint(taint: Draft, path: string): FieldError {
   return { type: "Duplicate", field: path, detail: `${shown}: taints must be unique by key and effect pair` };
 }
 
-const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
-
 export function validateClaim(object: Draft): Errors {
   const spec = child(object, "spec") ?? {};
   const modes = strings(spec, "accessModes");
   const errors: FieldError[] = [];
   if (modes.length === 0) errors.push(required("spec.accessModes", "at least 1 access mode is required"));
   errors.push(...validateLabels(child(spec, "selector"), "matchLabels", "spec.selector.matchLabels"));
-  for (const mode of modes)
-    if (!accessModes.includes(mode)) errors.push(notSupported("spec.accessModes", mode, accessModes));
-  if (modes.includes("ReadWriteOncePod") && modes.length > 1) {
-    errors.push(forbidden("spec.accessModes", "may not use ReadWriteOncePod with other access modes"));
-  }
+  errors.push(...checkAccessModes(modes, "spec.accessModes"));
   const storage = child(child(spec, "resources"), "requests")?.["storage"];
   if (storage === undefined) errors.push(required("spec.resources[storage]"));
   else if (read(storage).nanos <= 0n)

@@ -1,5 +1,7 @@
+import { deepEqual } from "../../../kube/equality.ts";
 import { type FieldError, invalid, required } from "../../../kube/field-error.ts";
 import { labelKeyErrors } from "../../../kube/names.ts";
+import { toCoreEvent } from "../convert-event.ts";
 import { child, type Draft, text } from "../draft.ts";
 import type { Errors } from "./rules.ts";
 
@@ -13,6 +15,30 @@ export function validateCoreEvent(object: Draft): Errors {
   const detail = "does not match event.namespace";
   return [invalid("involvedObject.namespace", involved, involved === "" ? "not allowed in default namespace" : detail)];
 }
+
+/** What was said stays said: only the series of an event goes on. */
+export function validateNewEventUpdate(object: Draft, old: Draft): Errors {
+  const [after, before] = [toCoreEvent(object), toCoreEvent(old)];
+  return fixedFields
+    .filter(([field]) => !deepEqual(after[field], before[field]))
+    .map(([field, name = field]) => invalid(name, after[field] ?? "", "field is immutable"));
+}
+
+const fixedFields: readonly (readonly [field: string, name?: string])[] = [
+  ["involvedObject"],
+  ["reason"],
+  ["message"],
+  ["source"],
+  ["firstTimestamp"],
+  ["lastTimestamp"],
+  ["count"],
+  ["type"],
+  ["eventTime"],
+  ["action"],
+  ["related"],
+  ["reportingComponent", "reportingController"],
+  ["reportingInstance"],
+];
 
 export function validateNewEvent(object: Draft): Errors {
   const errors: FieldError[] = [];

@@ -6,6 +6,7 @@ import { immutableMessage } from "../object-meta.ts";
 import { checkAddress, checkNetwork, hasHostBits, isAddress, isStrictlyInside, parseNetwork } from "./addresses.ts";
 import {
   checkLabel,
+  checkOneOf,
   checkPort,
   checkPortNumber,
   checkRequiredOneOf,
@@ -263,4 +264,33 @@ function backendErrors(backend: Draft, path: string): Errors {
   } else if (number !== 0) errors.push(...checkPortNumber(number, `${path}.service.port.number`));
   else errors.push(required(path, "port name or number is required"));
   return errors;
+}
+
+export function validateIngressClass(object: Draft): Errors {
+  const spec = child(object, "spec") ?? {};
+  const controller = text(spec, "controller");
+  const errors: FieldError[] = [];
+  if (controller === "") errors.push(required("spec.controller"));
+  else if (!/^[^/]+\/.+$/.test(controller)) {
+    errors.push(invalid("spec.controller", controller, 'must be a domain-prefixed path (such as "acme.io/foo")'));
+  }
+  const parameters = child(spec, "parameters");
+  return parameters ? [...errors, ...parameterErrors(parameters, "spec.parameters")] : errors;
+}
+
+function parameterErrors(parameters: Draft, path: string): Errors {
+  const errors: FieldError[] = [];
+  for (const field of ["kind", "name"]) if (text(parameters, field) === "") errors.push(required(`${path}.${field}`));
+  const scope = text(parameters, "scope");
+  const namespace = parameters["namespace"];
+  errors.push(...checkOneOf(scope, `${path}.scope`, ["Cluster", "Namespace"]));
+  const why = `\`parameters.scope\` is set to '${scope}'`;
+  if (scope === "Namespace" && namespace === undefined) errors.push(required(`${path}.namespace`, why));
+  if (scope === "Cluster" && namespace !== undefined) errors.push(forbidden(`${path}.namespace`, why));
+  return errors;
+}
+
+export function validateIngressClassUpdate(object: Draft, old: Draft): Errors {
+  const [now, before] = [object, old].map((each) => text(child(each, "spec"), "controller"));
+  return now === before ? [] : [invalid("spec.controller", now ?? "", "field is immutable")];
 }

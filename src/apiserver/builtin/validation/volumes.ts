@@ -79,7 +79,7 @@ const hostPathTypes = [
   "Socket",
 ];
 
-const hostPath: Check = (source, path) => {
+export const checkHostPath: Check = (source, path) => {
   const location = text(source, "path");
   if (location === "") return [required(`${path}.path`)];
   const steps = location.split("/").includes("..") ? [invalid(`${path}.path`, location, "must not contain '..'")] : [];
@@ -121,7 +121,7 @@ const projected: Check = (source, path) => [
 
 const checks: Readonly<Record<string, Check>> = {
   emptyDir,
-  hostPath,
+  hostPath: checkHostPath,
   secret: both(needs("secretName"), mode, keyPaths),
   configMap: both(needs("name"), mode, keyPaths),
   persistentVolumeClaim: needs("claimName"),
