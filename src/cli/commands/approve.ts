@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Argument, Command } from "commander";
 import { KubernetesExecution } from "../../api/kubernetes-execution.ts";
 import { ApiError, isNotFound } from "../../client/api-error.ts";
@@ -27,7 +29,7 @@ function decisionCommand(name: string, decision: "Approved" | "Rejected"): Comma
     .option("--reason <text>", "why, in your words")
     .addHelpText(
       "after",
-      `\nExample:\n  capstan ${name} scale-webapp -n shop --reason "agreed in the morning round"\n`,
+      `\nBeside \`capstan up\` it speaks for the second person, <data-dir>/approver.kubeconfig, unless --kubeconfig or KUBECONFIG says who.\n\nExample:\n  capstan ${name} scale-webapp -n shop --reason "agreed in the morning round"\n`,
     );
   return withClusterFlags(command).action((execution: string, flags: DecisionFlags) =>
     failClearly(() => decide(execution, decision, flags)),
@@ -35,7 +37,7 @@ function decisionCommand(name: string, decision: "Approved" | "Rejected"): Comma
 }
 
 async function decide(name: string, decision: "Approved" | "Rejected", flags: DecisionFlags): Promise<void> {
-  const { client, close, namespace: current } = await connectTo(flags);
+  const { client, close, namespace: current } = await connectTo(withApprover(flags));
   try {
     const key = { namespace: flags.namespace ?? current, name };
     const execution = await client.get(KubernetesExecution, key).catch((error: unknown) => {
@@ -66,6 +68,13 @@ async function decide(name: string, decision: "Approved" | "Rejected", flags: De
   } finally {
     await close();
   }
+}
+
+/** On a laptop the second person has a credential of their own, which is the one to decide with. */
+function withApprover(flags: DecisionFlags): ClusterFlags {
+  if (flags.kubeconfig !== undefined || (flags.dataDir === undefined && process.env["KUBECONFIG"])) return flags;
+  const kubeconfig = join(resolve(flags.dataDir ?? ".capstan"), "approver.kubeconfig");
+  return existsSync(kubeconfig) ? { ...flags, kubeconfig } : flags;
 }
 
 /** Who the server takes us for; it replaces whatever we would say ourselves. */
