@@ -34,7 +34,9 @@ interface Office {
 }
 
 async function openOffice(context: TestContext): Promise<Office> {
-  const { client: admin, dataDir } = await startEmbedded(context);
+  const { client: admin, dataDir } = await startEmbedded(context, [], {
+    command: [process.execPath, join(import.meta.dirname, "act-program.ts")],
+  });
   const second = await clientFromKubeconfig({ env: systemEnv, paths: [join(dataDir, "approver.kubeconfig")] });
   context.after(() => second.close());
   const terminal = openTerminal(context, dataDir);

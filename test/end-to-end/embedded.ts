@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { readManifests } from "../../src/cli/manifest-files.ts";
 import type { Client } from "../../src/client/client.ts";
 import { clientFromKubeconfig } from "../../src/client/connect.ts";
-import { type ControlPlane, startControlPlane } from "../../src/control-plane.ts";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../src/control-plane.ts";
 import { defaultInstallation } from "../../src/controllers/class-runtime/installation.ts";
 import { sleep } from "../../src/env/env.ts";
 import { systemEnv } from "../../src/env/system.ts";
@@ -18,7 +18,11 @@ export interface Embedded {
   readonly dataDir: string;
 }
 
-export async function startEmbedded(context: TestContext, manifests: readonly string[] = []): Promise<Embedded> {
+export async function startEmbedded(
+  context: TestContext,
+  manifests: readonly string[] = [],
+  chosen: Partial<Pick<ControlPlaneOptions, "command" | "actions">> = {},
+): Promise<Embedded> {
   const dataDir = mkdtempSync(join(tmpdir(), "capstan-test-"));
   const plane = await startControlPlane({
     env: systemEnv,
@@ -39,6 +43,7 @@ export async function startEmbedded(context: TestContext, manifests: readonly st
     assets: new Map(),
     log: silentLogger,
     objects: readManifests(manifests).map(({ object }) => object),
+    ...chosen,
   });
   const { client, close } = await clientFromKubeconfig({ env: systemEnv, paths: [plane.kubeconfig] });
   context.after(async () => {
