@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HttpHandler, HttpResponse } from "../../http/message.ts";
 import { manualEnv } from "../../testing/manual-env.ts";
-import { createOutside, maxJsonBytes, OutsideError, type OutsideReason } from "./outside.ts";
+import { createOutside, maxJsonBytes, OutsideError, type OutsideReason, retryAfterMs } from "./outside.ts";
 
 const answer = (status: number, body: string | Uint8Array, headers: Record<string, string> = {}): HttpResponse => ({
   status,
@@ -115,3 +115,42 @@ test("at most four questions at a time go to one host", async () => {
   await Promise.all(Array.from({ length: 20 }, (_, index) => outside.json(`https://x/${index}`)));
   assert.equal(most, 4);
 });
+
+test("who waits for a busy host is not sent to it any more once it has asked for patience", async () => {
+  let calls = 0;
+  const { outside } = outsideOf(async () => {
+    calls++;
+    await new Promise((resolve) => setImmediate(resolve));
+    return answer(429, "", { "retry-after": "60" });
+  });
+  const asked = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => outside.json(`https://x/${index}`)));
+  assert.ok(asked.every(({ status }) => status === "rejected"));
+  assert.equal(calls, 4);
+});
+
+test("a question that was cancelled while it waited is not asked, and its place is free", async () => {
+  const stop = new AbortController();
+  const asked: string[] = [];
+  const { outside } = outsideOf(async ({ target }) => {
+    asked.push(target);
+    await new Promise((resolve) => setImmediate(resolve));
+    return answer(200, "1");
+  });
+  const first = Array.from({ length: 4 }, (_, index) => outside.json(`https://x/${index}`));
+  const cancelled = assert.rejects(outside.json("https://x/cancelled", { signal: stop.signal }));
+  const last = outside.json("https://x/last");
+  stop.abort();
+  await Promise.all([...first, cancelled, last]);
+  assert.deepEqual(asked, ["https://x/0", "https://x/1", "https://x/2", "https://x/3", "https://x/last"]);
+});
+
+for (const [header, expected] of [
+  ["7", 7_000],
+  ["Thu, 01 Jan 2026 00:02:00 GMT", 120_000],
+  ["999999", 3_600_000],
+  ["-5", undefined],
+  ["soon", undefined],
+  [undefined, undefined],
+] as const)
+  test(`Retry-After ${header} is ${expected === undefined ? "nothing" : `${expected} ms`}`, () =>
+    assert.equal(retryAfterMs(header, new Date("2026-01-01T00:00:00Z")), expected));

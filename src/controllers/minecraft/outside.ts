@@ -54,6 +54,8 @@ export const maxJsonBytes = 16 * 1024 * 1024;
 const maxRememberedBytes = 64 * 1024 * 1024;
 const concurrencyPerHost = 4;
 const firstPauseMs = 2_000;
+/** Even where a host says that it may be asked again at once. */
+const minPauseMs = 1_000;
 const maxPauseMs = 5 * 60_000;
 const maxRetryAfterMs = 60 * 60_000;
 
@@ -129,18 +131,33 @@ class Host {
 
   async enter(signal: AbortSignal | undefined): Promise<() => void> {
     signal?.throwIfAborted();
+    this.#refuseWhileQuiet();
+    if (this.#active < concurrencyPerHost) this.#active++;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    let isReleased = false;
+    // A slot goes straight to whoever waits for it, so that nobody who comes in between can take it too.
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#active--;
+    };
+    try {
+      // While we waited the host may have asked to be left alone.
+      signal?.throwIfAborted();
+      this.#refuseWhileQuiet();
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return release;
+  }
+
+  #refuseWhileQuiet(): void {
     const pauseMs = this.#quietUntilMs - this.#env.monotonicMs();
     if (pauseMs > 0)
       throw new OutsideError("RateLimited", `${this.name} is left alone for ${Math.ceil(pauseMs / 1_000)} s`, pauseMs);
-    if (this.#active >= concurrencyPerHost) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#active++;
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      this.#active--;
-      this.#waiting.shift()?.();
-    };
   }
 
   /** Undefined for an answer that can be used. */
@@ -174,7 +191,8 @@ class Host {
   /** The host's own wish, or longer and longer. */
   #pause(wantedMs: number | undefined): number {
     const pauseMs =
-      wantedMs ?? Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures) * (0.5 + this.#env.random() / 2);
+      (wantedMs === undefined ? undefined : Math.max(wantedMs, minPauseMs)) ??
+      Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures) * (0.5 + this.#env.random() / 2);
     this.#failures++;
     this.#quietUntilMs = this.#env.monotonicMs() + pauseMs;
     return pauseMs;
@@ -185,7 +203,9 @@ class Host {
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   const seconds = /^[0-9]+$/.test(header.trim()) ? Number(header) : Number.NaN;
-  const waitMs = Number.isNaN(seconds) ? Date.parse(header) - now.getTime() : seconds * 1_000;
+  // A date has the name of its month; what has none would be read as some year.
+  const date = /[a-z]{3}/i.test(header) ? Date.parse(header) - now.getTime() : Number.NaN;
+  const waitMs = Number.isNaN(seconds) ? date : seconds * 1_000;
   return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), maxRetryAfterMs) : undefined;
 }
 

@@ -105,6 +105,16 @@ const seconds = (time: Date, offset = 0): string => String(Math.floor(time.getTi
 const beginnings: readonly { readonly name: string; readonly snapshot: UpdateSnapshot; readonly expected: object }[] = [
   { name: "nothing to apply", snapshot: at(server({}), inside), expected: { kind: "Idle", hasOldRequest: false } },
   {
+    name: "a request that comes before its update was found stands until it is outdated",
+    snapshot: at(server({}, { asked: seconds(outside, -60) }), outside),
+    expected: { kind: "Idle", hasOldRequest: false, lookAgainMs: 300_000 },
+  },
+  {
+    name: "a request that found nothing in time is taken away",
+    snapshot: at(server({}, { asked: seconds(outside, -301) }), outside),
+    expected: { kind: "Idle", hasOldRequest: true },
+  },
+  {
     name: "inside the window",
     snapshot: at(server({ availableUpdate: update }), inside),
     expected: { kind: "Begin", first: "plugins", isRequested: false },
@@ -146,6 +156,60 @@ const beginnings: readonly { readonly name: string; readonly snapshot: UpdateSna
 ];
 for (const { name, snapshot, expected } of beginnings)
   test(`an update begins: ${name}`, () => assert.deepEqual(planUpdate(snapshot), expected));
+
+/** The status after one look at it: what is planned, what came of it, and what is written. */
+function look(status: Status, workload: StatefulSet, outcome: StepOutcome = none): ReturnType<typeof updateStatus> {
+  const spec = { backup: { enabled: true, beforeUpdate: true } };
+  const snapshot = at(server(status, { spec }), inside, workload);
+  return updateStatus(snapshot, planUpdate(snapshot), outcome);
+}
+
+test("an update goes through its steps in order, and each is in the status before it is done", () => {
+  const snapshotName = "survival-backup-1-before-update";
+  const made = { startedAt: "2026-01-18T03:30:00Z", successful: true, trigger: "before-update", snapshotName } as const;
+  const saved = { snapshotName, backup: { backupCount: 1, lastBackup: made } };
+  const [old, changing, changed] = [set("1.20.6-151", true), set("1.21.1-133", false), set("1.21.1-133", true)];
+  const looks: readonly (readonly [StatefulSet, StepOutcome, string | undefined])[] = [
+    [old, none, "backup"],
+    [old, { kind: "Again", afterMs: 5_000, ...saved }, "backup"],
+    [old, { kind: "Next", step: "plugins", ...saved }, "plugins"],
+    [old, { kind: "Next", step: "shutdown" }, "shutdown"],
+    [old, { kind: "Again", afterMs: 1_000 }, "shutdown"],
+    [old, { kind: "Next", step: "restart" }, "restart"],
+    [old, none, "restart"],
+    [changing, none, "verify"],
+    [changing, none, "verify"],
+    [changed, none, undefined],
+  ];
+  let status: Status = { availableUpdate: update };
+  const reasons: string[] = [];
+  for (const [workload, outcome, step] of looks) {
+    const result = look(status, workload, outcome);
+    status = result.status;
+    reasons.push(...result.events.map(({ reason }) => reason));
+    assert.equal(status.updateProgress?.step, step);
+    // Nothing that is under way is forgotten: there is always a next look.
+    if (step !== undefined) assert.notEqual(result.requeueAfterMs, undefined);
+  }
+  assert.deepEqual(reasons, ["UpdateStarted", "UpdateCompleted"]);
+  assert.deepEqual(status.backup, saved.backup);
+  assert.equal(status.currentVersion, "1.21.1");
+  assert.equal(status.lastUpdate?.successful, true);
+  assert.equal(status.availableUpdate, undefined);
+});
+
+test("a backup that fails ends the update before anything is touched, and both say so", () => {
+  const begun = look({ availableUpdate: update }, set("1.20.6-151", true));
+  const backup = {
+    backupCount: 0,
+    lastBackup: { startedAt: "2026-01-18T03:30:00Z", successful: false, trigger: "before-update", message: "no room" },
+  } as const;
+  const { status, ended } = look(begun.status, set("1.20.6-151", true), { kind: "Failed", message: "no room", backup });
+  assert.equal(ended, "failure");
+  assert.deepEqual(status.backup, backup);
+  assert.equal(status.lastUpdate?.message, "no room");
+  assert.equal(status.updateProgress, undefined);
+});
 
 test("a version that does not become ready is rolled back, and the record says so", () => {
   const begun = updateStatus(
