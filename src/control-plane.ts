@@ -14,6 +14,7 @@ import { routes } from "./control-plane/routes.ts";
 import { startTracing, type TraceSettings } from "./control-plane/traces.ts";
 import type { Installation } from "./controllers/class-runtime/installation.ts";
 import { type BaseUrls, chosenUrls } from "./controllers/minecraft/base-urls.ts";
+import { withDemoRepositories } from "./controllers/minecraft/demo-repositories.ts";
 import { createOutsideFetch } from "./controllers/minecraft/outside-fetch.ts";
 import type { Assets } from "./dashboard/handler.ts";
 import type { Env } from "./env/env.ts";
@@ -55,6 +56,8 @@ export interface ControlPlaneOptions {
   readonly httpPort: number;
   readonly assets: Assets;
   readonly log: Logger;
+  /** What the demo asks of plugin repositories is answered from inside the package. */
+  readonly demo?: boolean;
   /** Applied once the kinds are there; applying them again changes nothing. */
   readonly objects: readonly KubeObject[];
 }
@@ -148,7 +151,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
         metrics,
         registryNamespace: options.registry.namespace,
         image,
-        fetch: outside.fetch,
+        fetch: options.demo ? withDemoRepositories(outside.fetch) : outside.fetch,
         baseUrls,
         classRuntimes: options.classRuntimes,
       }),

@@ -55,7 +55,7 @@ export async function startEmbedded(
 }
 
 const nowhere = "http://127.0.0.1:9";
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 const pollMs = 25;
 
 /** Asks until the answer passes; the last objection is the failure's message. */

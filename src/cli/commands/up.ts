@@ -94,6 +94,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     apiPort: flags.apiPort,
     httpPort: flags.httpPort,
     assets: readDashboard(),
+    demo: flags.demo,
     objects: flags.demo ? readDemo() : [],
     log: logToStandardError(flags.logLevel, flags.logFormat),
   });
