@@ -10,7 +10,15 @@ import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
 import type { Logger } from "../runtime/log.ts";
 import { createManager } from "../runtime/manager.ts";
 import { MetricsRegistry } from "../runtime/metrics.ts";
+import type { Database } from "../store/database.ts";
 import { openDatabase } from "../store/open-database.ts";
+import type { ActionSettings } from "./actions.ts";
+import {
+  ActionsSetupError,
+  type ClusterActions,
+  prepareActionsOnCluster,
+  type WebhookPlace,
+} from "./actions-on-cluster.ts";
 import { startClassRuntimeApi, type WantedPort } from "./class-runtimes.ts";
 import { controllersOf } from "./controllers.ts";
 import { joinDashboard, transportForPeople } from "./dashboard.ts";
@@ -26,11 +34,15 @@ export interface RunOptions {
   /** Makes the client, given where its metrics go. */
   readonly connect: (metrics: MetricsRegistry) => Promise<ConnectedCluster>;
   readonly systems: readonly string[];
+  /** False: what is not installed in the cluster is left out. */
+  readonly areSystemsChosen: boolean;
   readonly image: string;
   readonly baseUrls: BaseUrls;
   readonly classRuntimes: Installation;
   readonly grpcPort: WantedPort;
   readonly registry: RegistrySettings;
+  readonly actions: ActionSettings;
+  readonly webhook: WebhookPlace;
   /** Where the registry and the audit trail are kept: postgres://… or an SQLite file. Opened only where it is needed. */
   readonly database: () => string;
   readonly assets: Assets;
@@ -96,11 +108,15 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
           })
         : undefined;
     if (registry) parts.push(registry);
+    const actions =
+      database && options.systems.includes("actions") ? await actionsOf(options, client, database, metrics) : undefined;
+    if (actions) parts.push(actions);
+    const runnable = options.systems.filter((system) => system !== "actions" || actions !== undefined);
     const outside = createOutsideFetch({ trustedUrls: chosenUrls(options.baseUrls) });
     parts.push({ stop: async () => outside.close() });
     const controllers = [
       ...(registry?.controllers ?? []),
-      ...controllersOf(systems, {
+      ...controllersOf(runnable, {
         env,
         metrics,
         registryNamespace: options.registry.namespace,
@@ -108,6 +124,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
         fetch: outside.fetch,
         baseUrls: options.baseUrls,
         classRuntimes: options.classRuntimes,
+        ...(actions && { actions: actions.parts }),
       }),
     ];
     for (const controller of controllers) manager.add(controller);
@@ -147,6 +164,22 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
   } catch (error) {
     await stopAll(parts);
     throw error;
+  }
+}
+
+/** Nothing where they are not installed and nobody has asked for them by name. */
+async function actionsOf(
+  { env, log, actions: settings, webhook, areSystemsChosen }: RunOptions,
+  client: Client,
+  database: Database,
+  metrics: MetricsRegistry,
+): Promise<ClusterActions | undefined> {
+  try {
+    return await prepareActionsOnCluster({ env, client, database, settings, webhook, log, metrics });
+  } catch (error) {
+    if (areSystemsChosen || !(error instanceof ActionsSetupError)) throw error;
+    log.warn("actions are left out", { why: error.message });
+    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import packageFile from "../../../package.json" with { type: "json" };
 import { type ClusterClient, clientInCluster } from "../../client/connect.ts";
+import type { WebhookPlace } from "../../control-plane/actions-on-cluster.ts";
 import { systemNames } from "../../control-plane/controllers.ts";
 import { runControllers } from "../../control-plane/on-cluster.ts";
 import { systemEnv } from "../../env/system.ts";
@@ -11,6 +12,7 @@ import type { LogFormat, LogLevel } from "../../runtime/log.ts";
 import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
+import { actionSettingsOf, type WebhookFlags, withWebhookFlags } from "../flags/actions.ts";
 import { classRuntimeSettingsOf } from "../flags/class-runtimes.ts";
 import { databaseLocationOf } from "../flags/database.ts";
 import { registrySettingsOf } from "../flags/registry.ts";
@@ -23,7 +25,7 @@ import { readDashboard } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface RunFlags extends ClusterFlags, SystemFlags {
+interface RunFlags extends ClusterFlags, SystemFlags, WebhookFlags {
   readonly dashboardUrl?: string;
   readonly image: string;
   readonly controllers: readonly string[];
@@ -68,7 +70,9 @@ export function runCommand(): Command {
       "after",
       "\nExample:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n",
     );
-  return withSystemFlags(withClusterFlags(command)).action((flags: RunFlags) => failClearly(() => run(flags, command)));
+  return withWebhookFlags(withSystemFlags(withClusterFlags(command))).action((flags: RunFlags) =>
+    failClearly(() => run(flags, command)),
+  );
 }
 
 async function run(flags: RunFlags, command: Command): Promise<void> {
@@ -80,12 +84,15 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
     env: systemEnv,
     connect: (metrics) => connect(flags, metrics),
     systems: flags.controllers,
+    areSystemsChosen: command.getOptionValueSource("controllers") !== "default",
     image: flags.image,
     baseUrls: baseUrlsOf(flags),
     classRuntimes: classRuntimeSettingsOf(flags),
     grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     version: packageFile.version,
     registry: registrySettingsOf(flags),
+    actions: actionSettingsOf(flags),
+    webhook: webhookPlaceOf(flags),
     database: () => databaseOf(flags),
     assets: readDashboard(),
     ...(flags.dashboardUrl !== undefined && { dashboardUrl: flags.dashboardUrl }),
@@ -108,6 +115,15 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
   const ended = await Promise.race([stopAsked.then(() => undefined), running.ended]);
   await running.stop();
   if (ended) throw new Failure(`the controllers have stopped: ${ended.message}`);
+}
+
+function webhookPlaceOf({ bindAddress, webhookPort, webhookService, webhookUrl }: RunFlags): WebhookPlace {
+  return {
+    host: bindAddress,
+    port: webhookPort,
+    service: webhookService,
+    ...(webhookUrl !== undefined && { url: webhookUrl }),
+  };
 }
 
 /** Replicas must share what they keep; a single process on a laptop keeps it in a file. */

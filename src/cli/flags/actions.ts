@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { webhookService } from "../../control-plane/action-objects.ts";
 import type { ActionSettings } from "../../control-plane/actions.ts";
 import { parseDurationMs } from "../../kube/duration.ts";
-import { setting } from "../settings.ts";
+import { parsePort, setting } from "../settings.ts";
 
 /** How gated actions behave: the flags that `capstan up` and `capstan run` share. */
 export interface ActionFlags {
@@ -70,4 +71,42 @@ function parseNamespaces(text: string): readonly string[] {
   const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
   if (wrong !== undefined) throw new InvalidArgumentError(`${JSON.stringify(wrong)} is no name of a namespace.`);
   return names;
+}
+
+/** Where the API server finds our webhook: flags of `capstan run` only. */
+export interface WebhookFlags {
+  readonly webhookPort: number;
+  readonly webhookService: { readonly namespace: string; readonly name: string };
+  readonly webhookUrl?: string;
+}
+
+export const withWebhookFlags = (command: Command): Command =>
+  command
+    .addOption(
+      setting("--webhook-port <port>", "port of the webhook that stamps who asks and who approves")
+        .argParser(parsePort)
+        .default(9443),
+    )
+    .addOption(
+      setting("--webhook-service <namespace/name>", "the Service by which the API server reaches the webhook")
+        .argParser(parseService)
+        .default({ namespace: "capstan-system", name: webhookService }, `capstan-system/${webhookService}`),
+    )
+    .addOption(
+      setting("--webhook-url <url>", "https://… by which it reaches us instead, outside of the cluster").argParser(
+        parseWebhookUrl,
+      ),
+    );
+
+function parseService(text: string): WebhookFlags["webhookService"] {
+  const [, namespace, name] = /^([a-z0-9][-a-z0-9]*)\/([a-z0-9][-a-z0-9]*)$/.exec(text) ?? [];
+  if (!namespace || !name) throw new InvalidArgumentError("A namespace and a name, such as capstan-system/capstan.");
+  return { namespace, name };
+}
+
+function parseWebhookUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" || url.search !== "" || url.username !== "")
+    throw new InvalidArgumentError("An address that begins with https://, without a query.");
+  return text;
 }
