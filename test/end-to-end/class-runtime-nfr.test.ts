@@ -108,6 +108,74 @@ test("replicas are enforced on a Deployment, and an edit by hand is a conflict",
   assert.match(text, /crm_nfr_enforcement_latency_seconds_count [1-9]/);
 });
 
+const details = (values: Readonly<Record<string, { readonly confidence: number; readonly load?: number }>>) =>
+  Object.fromEntries(
+    Object.entries(values).map(([dimension, { confidence, load }]) => [
+      dimension,
+      { observed_at: new Date().toISOString(), confidence, ...(load !== undefined && { load }) },
+    ]),
+  );
+
+test("cpu and memory pass their own gates, and what is not enforced says so", { timeout: 180_000 }, async (context) => {
+  const { client } = await startClassWorld(context, { settings: quick({}) });
+  await deploy(client, {
+    addons: ["odgm"],
+    functions: [classFunction("shop.Cart.add", { cpu_request: "200m", memory_request: "64Mi", cpu_limit: "2" })],
+    enforcement: { mode: "enforce", dimensions: ["replicas", "memory", "cpu", "odgm_replicas"] },
+  });
+  await reaches(client, "available");
+  const advise = (recommended: Readonly<Record<string, number>>, detail: ReturnType<typeof details>) =>
+    client.patch(
+      ClassRuntime,
+      key,
+      {
+        type: "merge",
+        value: { status: { nfr_recommendations: recommended, nfr_recommendation_details: detail } },
+      },
+      { subresource: "status", fieldManager: "analyst" },
+    );
+  const resources = async () => (await client.get(Deployment, key)).spec.template.spec.containers[0]?.resources;
+  const says = (pattern: RegExp): Promise<ClassRuntime> =>
+    eventually(
+      () => client.get(ClassRuntime, key),
+      ({ status }) =>
+        assert.match(findCondition(status?.conditions, "NfrEnforced")?.message ?? "", pattern, JSON.stringify(status)),
+    );
+
+  await advise({ memory: 128 * mebibyte }, details({ memory: { confidence: 0.4 } }));
+  await says(/memory has confidence 0\.4; 0\.5 is needed/);
+  await advise({ memory: 128 * mebibyte }, details({ memory: { confidence: 0.9 } }));
+  // A quarter at once, so that a wrong measurement does not hurt much.
+  await eventually(resources, (found) => assert.equal(found?.requests?.["memory"], "80Mi"));
+
+  await advise({ cpu: 300 }, details({ cpu: { confidence: 0.9 } }));
+  await says(/cpu is not changed without a load query/);
+  await advise({ cpu: 300 }, details({ cpu: { confidence: 0.9, load: 0.95 } }));
+  await says(/cpu is not changed at a load above 0\.8/);
+  assert.equal((await resources())?.requests?.["cpu"], "200m");
+  await advise({ cpu: 300 }, details({ cpu: { confidence: 0.9, load: 0.3 } }));
+  await eventually(resources, (found) => assert.equal(found?.requests?.["cpu"], "250m"));
+  // Both go on until less than a fifth is missing, and neither loses what the other has reached.
+  const reached = await eventually(resources, (found) => {
+    assert.equal(found?.requests?.["memory"], "112Mi");
+    assert.equal(found?.requests?.["cpu"], "300m");
+  });
+  assert.deepEqual(reached?.limits, { cpu: "2", memory: "176Mi" });
+  const { managedFields } = (await client.get(Deployment, key)).metadata;
+  const own = JSON.stringify(managedFields?.find(({ manager }) => manager === "oprc-crm-enforcer")?.fieldsV1);
+  for (const field of ["f:cpu", "f:memory"]) assert.ok(own.includes(`"${field}"`), own);
+
+  await advise({ odgm_replicas: 3 }, details({ odgm_replicas: { confidence: 0.9 } }));
+  const told = await says(
+    /odgm_replicas is only recommended: the health of the data store's partitions cannot be read/,
+  );
+  assert.equal(findCondition(told.status?.conditions, "NfrEnforced")?.reason, "NotEnforceable");
+  assert.equal((await client.get(Deployment, { namespace, name: "cart-odgm" })).spec.replicas, 1);
+  await reaches(client, "available");
+});
+
+const mebibyte = 1024 * 1024;
+
 test("with an autoscaler its minimum is raised, within the bound", { timeout: 180_000 }, async (context) => {
   const { client } = await startClassWorld(context, {
     settings: {

@@ -12,6 +12,7 @@ import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts
 import { missingPrometheus, startPrometheus } from "./prometheus.ts";
 
 const mebibyte = 1024 * 1024;
+const maxAgeMs = 8_000;
 const key = { namespace, name: "cart" };
 
 /** Two pods of the class use 1.2 cores and 100 MiB each; others with names like theirs use far more. */
@@ -53,7 +54,7 @@ test("a real Prometheus leads to recommendations, and those to enforcement", {
   const { client, metrics } = await startClassWorld(context, {
     analyzer,
     settings: {
-      enforcement: { ...defaultSettings.enforcement, stabilityMs: 1_000, cooldownMs: 1_000, maxAgeMs: 8_000 },
+      enforcement: { ...defaultSettings.enforcement, stabilityMs: 1_000, cooldownMs: 1_000, maxAgeMs },
     },
   });
   await client.create(ClassRuntime, {
@@ -96,11 +97,22 @@ test("a real Prometheus leads to recommendations, and those to enforcement", {
   assert.match(metrics.expose(), /crm_nfr_recommendation\{dimension="replicas"\} 5/);
 
   await prometheus.kill();
+  const { status: last } = await client.get(ClassRuntime, key);
+  const measuredAt = last?.nfr_recommendation_details?.["replicas"]?.observed_at ?? "";
+  const leftMs = Date.parse(measuredAt) + maxAgeMs + 2_000 - Date.now();
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, leftMs)));
+  await client.patch(
+    ClassRuntime,
+    key,
+    { type: "merge", value: { status: { nfr_recommendations: { replicas: 7 } } } },
+    { subresource: "status" },
+  );
   const old = await eventually(
     () => client.get(ClassRuntime, key),
     ({ status }) =>
       assert.equal(findCondition(status?.conditions, "NfrEnforced")?.reason, "RecommendationStale", status?.message),
   );
   assert.equal(old.status?.phase, "available", "somebody else's trouble is no trouble of the class");
-  assert.equal(old.status?.nfr_recommendations?.["replicas"], 5, "it is never taken back");
+  assert.equal((await client.get(Deployment, key)).spec.replicas, 5, "an old recommendation is not applied");
+  assert.equal(old.status?.nfr_recommendations?.["replicas"], 7, "and it is never taken back");
 });

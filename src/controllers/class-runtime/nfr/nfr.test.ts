@@ -14,7 +14,7 @@ import { builtinTemplates } from "../templates/catalogue.ts";
 import { queriesFor, recommend, reduceAnalysis } from "./analysis.ts";
 import { type DecisionInput, decide } from "./decision.ts";
 import { createPrometheus } from "./prometheus.ts";
-import { cpuRequestMillis, memorySize } from "./sizes.ts";
+import { cpuSize, isWorthwhile, memoryAlwaysAbove, memorySize } from "./sizes.ts";
 
 const start = Date.parse("2026-05-01T12:00:00Z");
 const at = (seconds: number): Date => new Date(start + seconds * 1000);
@@ -87,11 +87,24 @@ describe("the decision", () => {
 
 test("sizes move in steps of at most a quarter, inside their bounds", () => {
   const mebi = 1024 * 1024;
-  assert.deepEqual(memorySize(1000 * mebi, 4, undefined), { requestBytes: 256 * mebi, limitBytes: 384 * mebi });
-  assert.deepEqual(memorySize(1000 * mebi, 1, 128 * mebi), { requestBytes: 160 * mebi, limitBytes: 240 * mebi });
-  assert.deepEqual(memorySize(1, 1, undefined), { requestBytes: 64 * mebi, limitBytes: 128 * mebi });
-  assert.equal(cpuRequestMillis(1000, 2, undefined), 500);
-  assert.equal(cpuRequestMillis(1000, 2, 200), 250);
+  const sizes = [
+    memorySize(1000 * mebi, 4, undefined),
+    memorySize(1000 * mebi, 1, 128 * mebi),
+    memorySize(1, 1, undefined),
+  ];
+  assert.deepEqual(
+    sizes.map((size) => [size.goalBytes / mebi, size.requestBytes / mebi, size.limitBytes / mebi]),
+    [
+      [256, 256, 384],
+      [1008, 160, 240],
+      [64, 64, 128],
+    ],
+  );
+  assert.deepEqual(cpuSize(1000, 2, undefined), { goalMillis: 500, requestMillis: 500 });
+  assert.deepEqual(cpuSize(1000, 2, 200), { goalMillis: 500, requestMillis: 250 });
+  // The goal decides whether it is worth a step, not the step: 96 to 112 is little, 96 to 128 is not.
+  const worthwhile = (current: number, goal: number) => isWorthwhile(current * mebi, goal * mebi, memoryAlwaysAbove);
+  assert.deepEqual([worthwhile(96, 128), worthwhile(112, 128), worthwhile(1000, 1064)], [true, false, true]);
 });
 
 const enforcing: ClassRuntimeSettings = {

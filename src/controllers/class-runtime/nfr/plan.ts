@@ -127,6 +127,21 @@ function planDimension(
       "odgm_replicas is only recommended: the health of the data store's partitions cannot be read",
     );
   }
+  const holders = replicaHolders(facts.wanted, facts.observed);
+  const target = targetsOf(dimension, recommended, holders, facts, bounds);
+  // What is in force stays so, however old the measurement is.
+  if (target.holders.length === 0) {
+    return {
+      dimension,
+      state: { ...withoutSkip(state), target: target.value, failures: 0 },
+      verdict: {
+        enforced: true,
+        reason: "Applied",
+        message: "Every recommendation in the enforced dimensions is applied",
+      },
+      notes: [],
+    };
+  }
   const ageMs = detail?.observed_at === undefined ? 0 : now.getTime() - Date.parse(detail.observed_at);
   const isOld = ageMs > bounds.maxAgeMs || (detail?.observed_generation ?? metadata.generation) !== metadata.generation;
   if (isOld) return skip("RecommendationStale", `The recommendation for ${dimension} is out of date`);
@@ -144,21 +159,6 @@ function planDimension(
         ? "cpu is not changed without a load query"
         : `cpu is not changed at a load above ${bounds.maxLoad}`,
     );
-  }
-
-  const holders = replicaHolders(facts.wanted, facts.observed);
-  const target = targetsOf(dimension, recommended, holders, facts, bounds);
-  if (target.holders.length === 0) {
-    return {
-      dimension,
-      state: { ...withoutSkip(state), target: target.value, failures: 0 },
-      verdict: {
-        enforced: true,
-        reason: "Applied",
-        message: "Every recommendation in the enforced dimensions is applied",
-      },
-      notes: [],
-    };
   }
   if (!mayEnforce(classRuntime, facts)) {
     return skip("NotAvailable", "Nothing is changed unless the class runtime is available");

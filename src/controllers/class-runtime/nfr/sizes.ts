@@ -1,5 +1,7 @@
 /** From a recommendation for a whole class to a size for one pod, in steps that do not disturb more than they help. */
 export interface MemorySize {
+  /** Where the steps lead to. */
+  readonly goalBytes: number;
   readonly requestBytes: number;
   readonly limitBytes: number;
 }
@@ -11,23 +13,28 @@ const limitBounds = { min: 128 * mebibyte, max: 8192 * mebibyte } as const;
 const limitFactor = 1.5;
 
 export function memorySize(totalBytes: number, pods: number, currentRequestBytes: number | undefined): MemorySize {
-  const wanted = clamp(roundUp(totalBytes / Math.max(1, pods), memoryStep), requestBounds);
-  const requestBytes = limitedStep(wanted, currentRequestBytes, memoryStep);
-  return { requestBytes, limitBytes: clamp(roundUp(requestBytes * limitFactor, memoryStep), limitBounds) };
+  const goalBytes = clamp(roundUp(totalBytes / Math.max(1, pods), memoryStep), requestBounds);
+  const requestBytes = limitedStep(goalBytes, currentRequestBytes, memoryStep);
+  return { goalBytes, requestBytes, limitBytes: clamp(roundUp(requestBytes * limitFactor, memoryStep), limitBounds) };
 }
 
 const cpuStep = 10;
 const cpuBounds = { min: 10, max: 8_000 } as const;
 
-export function cpuRequestMillis(totalMillis: number, pods: number, currentMillis: number | undefined): number {
-  const wanted = clamp(roundUp(totalMillis / Math.max(1, pods), cpuStep), cpuBounds);
-  return limitedStep(wanted, currentMillis, cpuStep);
+export interface CpuSize {
+  readonly goalMillis: number;
+  readonly requestMillis: number;
 }
 
-/** Smaller changes than this are not worth new pods. */
-export const isWorthwhile = (current: number | undefined, wanted: number, alwaysAbove: number): boolean => {
+export function cpuSize(totalMillis: number, pods: number, currentMillis: number | undefined): CpuSize {
+  const goalMillis = clamp(roundUp(totalMillis / Math.max(1, pods), cpuStep), cpuBounds);
+  return { goalMillis, requestMillis: limitedStep(goalMillis, currentMillis, cpuStep) };
+}
+
+/** A goal that is nearer than this is not worth new pods. */
+export const isWorthwhile = (current: number | undefined, goal: number, alwaysAbove: number): boolean => {
   if (current === undefined || current === 0) return true;
-  const difference = Math.abs(wanted - current);
+  const difference = Math.abs(goal - current);
   return difference / current >= minChange || difference >= alwaysAbove;
 };
 export const memoryAlwaysAbove = 64 * mebibyte;

@@ -4,7 +4,7 @@ import { childId } from "../child-kinds.ts";
 import type { ClassRuntimeSettings } from "../settings.ts";
 import { heldReplicas, heldResources, type ReplicaHolder } from "./held-values.ts";
 import type { EnforcementChange, Facts } from "./plan.ts";
-import { cpuRequestMillis, isWorthwhile, memoryAlwaysAbove, memorySize } from "./sizes.ts";
+import { cpuSize, isWorthwhile, memoryAlwaysAbove, memorySize } from "./sizes.ts";
 
 export interface Targets {
   readonly value: number;
@@ -43,13 +43,13 @@ export function targetsOf(
     holders: workloads.flatMap((holder): EnforcementChange["holders"] => {
       const held = heldResources(holder.object);
       if (dimension === "memory") {
-        const { requestBytes, limitBytes } = memorySize(recommended, pods, held.memoryBytes);
-        if (!isWorthwhile(held.memoryBytes, requestBytes, memoryAlwaysAbove)) return [];
+        const { goalBytes, requestBytes, limitBytes } = memorySize(recommended, pods, held.memoryBytes);
+        if (!isWorthwhile(held.memoryBytes, goalBytes, memoryAlwaysAbove)) return [];
         return [{ holder, values: { memoryBytes: requestBytes, memoryLimitBytes: limitBytes } }];
       }
-      const cpuMillis = cpuRequestMillis(recommended, pods, held.cpuMillis);
-      return isWorthwhile(held.cpuMillis, cpuMillis, Number.POSITIVE_INFINITY)
-        ? [{ holder, values: { cpuMillis } }]
+      const { goalMillis, requestMillis } = cpuSize(recommended, pods, held.cpuMillis);
+      return isWorthwhile(held.cpuMillis, goalMillis, Number.POSITIVE_INFINITY)
+        ? [{ holder, values: { cpuMillis: requestMillis } }]
         : [];
     }),
   };
