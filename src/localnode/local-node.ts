@@ -21,11 +21,13 @@ import { schedulerController } from "./node/scheduler.ts";
 import { defaultRestartBackoff, type RestartBackoff } from "./pod/container-slot.ts";
 import { createKubelet } from "./pod/kubelet.ts";
 import { standIn } from "./pod/stood-in.ts";
+import { placesIn } from "./process/places.ts";
 import { createProcesses } from "./process/processes.ts";
 import { replicaSetController } from "./replica-set/controller.ts";
 import { endpointsController } from "./service/controller.ts";
 import { statefulSetController } from "./stateful-set/controller.ts";
-import { claimController } from "./storage/controller.ts";
+import { claimController } from "./storage/claims.ts";
+import { volumeController } from "./storage/volumes.ts";
 
 /** What a node and kube-controller-manager would do, for the embedded API: it makes workloads come alive. */
 export interface LocalNodeOptions {
@@ -70,6 +72,7 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
   const { env, nodeName = "localnode", maxPods = defaultMaxPods } = options;
   let api: ApiAccess | undefined;
   let monitors: MetadataMonitors | undefined;
+  const places = placesIn(join(options.dataDir, "node"));
   const processes = createProcesses({
     env,
     folder: join(options.dataDir, "node"),
@@ -115,7 +118,8 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
         endpointsController,
         disruptionController,
         autoscalerController,
-        claimController,
+        claimController(places.claim),
+        volumeController(places.claim),
         garbageCollector(client, monitors),
         namespaceController(client, monitors),
       ];

@@ -1,5 +1,6 @@
 import { Node } from "../../api/builtin/cluster.ts";
 import { Pod } from "../../api/builtin/pod.ts";
+import { PersistentVolumeClaim } from "../../api/builtin/volume.ts";
 import { isConflict, isNotFound } from "../../client/api-error.ts";
 import type { Client } from "../../client/client.ts";
 import { findCondition, isConditionTrue } from "../../kube/condition.ts";
@@ -12,6 +13,7 @@ import { done, type Result } from "../../runtime/result.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
 import { scheduler } from "../identity.ts";
 import { byNode, podNodeIndex } from "../pod/pod-index.ts";
+import { claimNamesOf } from "../storage/claims.ts";
 import { isPodFinished } from "../workloads/pod-facts.ts";
 
 /** Gives pods to a node that will have them; with one node the only question is whether it does. */
@@ -23,6 +25,9 @@ export function schedulerController(client: Client, maxPods: number): Controller
     watches: [
       watch(Node, {
         map: (_node, read) => waiting(read),
+      }),
+      watch(PersistentVolumeClaim, {
+        map: ({ metadata }, read) => waiting(read).filter(({ namespace }) => namespace === metadata.namespace),
       }),
       // A pod that ends makes room for one that waits.
       watch(Pod, {
@@ -39,9 +44,13 @@ export function schedulerController(client: Client, maxPods: number): Controller
       const pod = context.read.get(Pod, key);
       if (pod === undefined || !isUnscheduled(pod)) return done;
       const nodes = context.read.list(Node);
+      const claims = claimObjection(pod, context);
+      if (claims !== undefined) {
+        return reportUnschedulable(pod, `0/${nodes.length} nodes are available: ${claims}.`, context);
+      }
       const objections = nodes.map((node) => objectionOf(pod, node, context, maxPods));
       const node = nodes[objections.indexOf(undefined)];
-      if (node === undefined) return reportUnschedulable(pod, objections, context);
+      if (node === undefined) return reportUnschedulable(pod, unschedulableMessage(objections), context);
       await bind(client, pod, node, context);
       return done;
     },
@@ -105,6 +114,20 @@ function objectionOf(pod: Pod, node: Node, { read }: ReconcileContext, maxPods: 
   return there.filter((other) => !isPodFinished(other)).length >= maxPods ? "Too many pods" : undefined;
 }
 
+/** A pod waits for its claims wherever it would run. */
+function claimObjection(pod: Pod, { read }: ReconcileContext): string | undefined {
+  const { namespace } = pod.metadata;
+  for (const name of claimNamesOf(pod)) {
+    const claim = read.get(PersistentVolumeClaim, namespace === undefined ? { name } : { namespace, name });
+    if (claim === undefined) return `persistentvolumeclaim ${JSON.stringify(name)} not found`;
+    if (claim.metadata.deletionTimestamp !== undefined) {
+      return `persistentvolumeclaim ${JSON.stringify(name)} is being deleted`;
+    }
+    if (claim.status?.phase !== "Bound") return "pod has unbound immediate PersistentVolumeClaims";
+  }
+  return undefined;
+}
+
 interface Taint {
   readonly key: string;
   readonly value?: string;
@@ -135,18 +158,15 @@ async function bind(client: Client, pod: Pod, node: Node, { events, signal }: Re
   events.record(pod, { type: "Normal", reason: "Scheduled", message });
 }
 
-async function reportUnschedulable(
-  pod: Pod,
-  objections: readonly (string | undefined)[],
-  context: ReconcileContext,
-): Promise<Result> {
+function unschedulableMessage(objections: readonly (string | undefined)[]): string {
+  if (objections.length === 0) return "no nodes available to schedule pods";
   const counts = new Map<string, number>();
   for (const objection of objections) if (objection) counts.set(objection, (counts.get(objection) ?? 0) + 1);
   const why = [...counts].map(([objection, count]) => `${count} ${objection}`).join(", ");
-  const message =
-    objections.length === 0
-      ? "no nodes available to schedule pods"
-      : `0/${objections.length} nodes are available: ${why}.`;
+  return `0/${objections.length} nodes are available: ${why}.`;
+}
+
+async function reportUnschedulable(pod: Pod, message: string, context: ReconcileContext): Promise<Result> {
   const before = findCondition(pod.status?.conditions, "PodScheduled");
   if (before?.status === "False" && before.message === message) return done;
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== "PodScheduled");

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, normalize } from "node:path";
 import type { Pod } from "../../api/builtin/pod.ts";
 import type { Container } from "../../api/builtin/pod-spec.ts";
 import type { Client } from "../../client/client.ts";
+import { claimFolder } from "./claim-folder.ts";
 import { type ConfigKind, type ConfigSource, NotStartable } from "./config-source.ts";
 import { downwardField } from "./downward.ts";
 import type { MountedPath } from "./mount-paths.ts";
@@ -80,9 +81,9 @@ async function prepare(volume: Volume, request: VolumeRequest): Promise<Prepared
   const { configMap, secret, projected, downwardAPI, emptyDir, persistentVolumeClaim, hostPath } = volume;
   if (hostPath !== undefined) return { folder: hostPath.path };
   if (persistentVolumeClaim !== undefined) {
-    const claim = places.claim(pod.metadata.namespace ?? "", persistentVolumeClaim.claimName);
-    await mkdir(claim, { recursive: true, mode: 0o700 });
-    return { folder: claim };
+    const claim = await claimFolder(request, persistentVolumeClaim.claimName);
+    if (claim.isOwn) await mkdir(claim.folder, { recursive: true, mode: 0o700 });
+    return { folder: claim.folder };
   }
   await mkdir(folder, { recursive: true, mode: 0o755 });
   if (emptyDir !== undefined) return { folder };
