@@ -3,6 +3,7 @@
  * the public surface is seen in review. See also `capstan/rego` and `capstan/testing`.
  */
 
+export { conditions, observedGeneration } from "./api/condition.ts";
 export { findKind, kinds } from "./api/kinds.ts";
 export {
   ApiError,
@@ -126,6 +127,10 @@ export { type Channel, channel, polled, type Source } from "./runtime/source.ts"
 export { createWebhookHandler, mutator, validator } from "./runtime/webhook.ts";
 export type { Write, Written } from "./runtime/write.ts";
 
+// The solver.
+export { type Explanation, type Obstacle, whyNotNewer } from "./solver/explain.ts";
+export type { Assignment, Limit, Problem, Relation, Variable } from "./solver/problem.ts";
+export { type Solution, type SolveOptions, solve } from "./solver/solve.ts";
 // Versions.
 export { compareSemVer, formatSemVer, parseSemVer, type SemVer } from "./versions/semver.ts";
 export { parseConstraint, type SemVerConstraint, satisfies } from "./versions/semver-constraint.ts";
