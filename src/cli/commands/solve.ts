@@ -21,6 +21,7 @@ import { stringifyYaml } from "../../kube/yaml.ts";
 import { admit } from "../admit.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { type ManifestObject, readManifests } from "../manifest-files.ts";
+import { type ProgressStream, showProgress } from "../progress.ts";
 import { formatTable } from "../table.ts";
 
 interface SolveFlags {
@@ -31,8 +32,14 @@ interface SolveFlags {
   readonly timeLimit: number;
 }
 
+/** Where it is printed; `process` is one. */
+export interface Output {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: ProgressStream;
+}
+
 /** `capstan solve`: the newest versions that can run together, from files alone, and why none is newer. */
-export function solveCommand(): Command {
+export function solveCommand(output: Output = process): Command {
   return new Command("solve")
     .description("Show which versions the servers and plugins in the files would get, and why none is newer.")
     .requiredOption(
@@ -58,7 +65,7 @@ export function solveCommand(): Command {
       "after",
       "\nExit codes: 0 nothing stands in the way of a newer version, 2 a plugin does, or a plugin fits nowhere.\n\nExamples:\n  capstan solve -f examples/minecraft/offline/scenario.yaml\n  capstan solve -f fleet.yaml --what-if drop:plugin/old-plugin\n  kubectl get papermcservers,plugins -o yaml | capstan solve -f -\n",
     )
-    .action((flags: SolveFlags) => failClearly(() => staysAwake(() => solve(flags))));
+    .action((flags: SolveFlags) => failClearly(() => staysAwake(() => solve(flags, output))));
 }
 
 /** The solver gives way to others on timers that do not keep a process alive. */
@@ -72,21 +79,37 @@ async function staysAwake(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function solve(flags: SolveFlags): Promise<void> {
+async function solve(flags: SolveFlags, { stdout, stderr }: Output): Promise<void> {
   const manifests = readManifests(flags.filename);
   const servers = ofKind<PaperMCServer>(manifests, PaperMCServer);
   const plugins = ofKind<Plugin>(manifests, Plugin);
   if (servers.length === 0) throw new Failure("the files have no PaperMCServer to solve for");
-  const before = await reportAll({ servers, plugins }, flags);
   const changed = flags.whatIf.reduce(apply, { servers, plugins });
-  const after = flags.whatIf.length > 0 ? await reportAll(changed, flags) : before;
-  process.stdout.write(
-    flags.output === "table"
-      ? table(before, after, flags.whatIf)
-      : serialize(before, after, flags.whatIf, flags.output),
-  );
-  if (after.some(isBlocked)) process.exitCode = 2;
+  const progress = showProgress(systemEnv, stderr, `solving ${servers.length} servers and ${plugins.length} plugins`);
+  try {
+    const before = await reportAll({ servers, plugins }, flags);
+    const after = flags.whatIf.length > 0 ? await reportAll(changed, flags) : before;
+    progress.end();
+    stdout.write(
+      flags.output === "table"
+        ? table(before, after, flags.whatIf)
+        : serialize(before, after, flags.whatIf, flags.output),
+    );
+    if (flags.output === "table" && !servers.some(isKnown)) stdout.write(hint);
+    if (after.some(isBlocked)) process.exitCode = 2;
+  } finally {
+    progress.end();
+  }
 }
+
+const isKnown = ({ status }: PaperMCServer): boolean =>
+  status?.currentVersion !== undefined || (status?.availableVersions ?? []).length > 0;
+
+/** Manifests as people write them have no status, and it is there that the known versions stand. */
+const hint = `
+The servers in the files have no status, which is where the known versions stand. Take them from where they run:
+  kubectl get papermcservers,plugins -o yaml | capstan solve -f -
+`;
 
 function apply(objects: Objects, change: WhatIf): Objects {
   const applied = applyWhatIf(objects, change);

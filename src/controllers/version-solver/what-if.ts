@@ -33,9 +33,18 @@ export const formatWhatIf = (change: WhatIf): string =>
 export function applyWhatIf(objects: Objects, change: WhatIf): Parsed<Objects> {
   const list: readonly (PaperMCServer | Plugin)[] = change.object === "plugin" ? objects.plugins : objects.servers;
   if (!list.some(({ metadata }) => metadata.name === change.name))
-    return refused(`${formatWhatIf(change)}: there is no ${change.object} ${change.name}`);
+    return refused(`${formatWhatIf(change)}: there is no ${change.object} ${change.name}; ${namesOf(list)}`);
   if (change.object === "plugin") return parsed({ ...objects, plugins: changed(objects.plugins, change) });
   return parsed({ ...objects, servers: changed(objects.servers, change) });
+}
+
+const maxNamed = 10;
+
+function namesOf(objects: readonly (PaperMCServer | Plugin)[]): string {
+  const names = objects.map(({ metadata }) => metadata.name).sort();
+  if (names.length === 0) return "there is none at all";
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+  return `there is ${names.slice(0, maxNamed).join(", ")}${more}`;
 }
 
 /** What a person could do about a cause; undefined where nothing is theirs to change. */
