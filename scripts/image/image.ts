@@ -2,33 +2,16 @@
 // bytes. It loads with `docker load`, `podman load`, `ctr images import`, `kind load image-archive` and `k3d image import`.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundle } from "../bundle.mjs";
-import { ociArchive } from "./oci.ts";
-import { rootFiles, userId, workFolder } from "./root-files.ts";
+import { capstanImage, packageVersion } from "./capstan-image.ts";
 
-const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+const version = packageVersion();
 const name = process.env["CAPSTAN_IMAGE"] ?? `capstan:${version}`;
 const folder = join("dist", "image");
 
-await bundle();
 mkdirSync(folder, { recursive: true });
-const archive = ociArchive({
-  reference: name,
-  files: rootFiles(),
-  config: {
-    User: `${userId}:${userId}`,
-    Env: ["PATH=/usr/local/bin", "NODE_ENV=production", "HOME=/tmp"],
-    Entrypoint: ["capstan"],
-    WorkingDir: workFolder,
-    Labels: {
-      "org.opencontainers.image.title": "capstan",
-      "org.opencontainers.image.version": version,
-      "org.opencontainers.image.licenses": "Apache-2.0",
-    },
-  },
-});
+const archive = await capstanImage(name);
 const path = join(folder, `capstan-${version}.tar`);
 writeFileSync(path, archive);
 writeFileSync(join(folder, `capstan-${version}.sbom.json`), softwareBill());

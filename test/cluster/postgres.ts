@@ -35,7 +35,7 @@ export async function startSecurePostgres(address: string): Promise<SecurePostgr
     usages: ["server"],
     validity,
   });
-  const files = { "server.crt": certificatePem, "server.key": keyPem, "password": "cluster-test" };
+  const files = { "server.crt": certificatePem, "server.key": keyPem, password: "cluster-test" };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 });
   for (const path of ["", "data", ...Object.keys(files)]) chownSync(join(folder, path), user.uid, user.gid);
   chmodSync(folder, 0o700);

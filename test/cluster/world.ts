@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import type { TestContext } from "node:test";
 import { promisify } from "node:util";
-import { findKind } from "../../src/api/kinds.ts";
 import type { Client } from "../../src/client/client.ts";
 import { clientFromKubeconfig } from "../../src/client/connect.ts";
 import { systemEnv } from "../../src/env/system.ts";
@@ -81,18 +79,10 @@ export async function eventually<T>(ask: () => Promise<T>, passes: (answer: T) =
 
 export const pause = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
-export function objectsOf(file: string): readonly KubeObject[] {
-  const parsed = parseYaml(readFileSync(file, "utf8"), { file });
+export const objectsOf = (file: string): readonly KubeObject[] => objectsIn(readFileSync(file, "utf8"));
+
+export function objectsIn(text: string): readonly KubeObject[] {
+  const parsed = parseYaml(text);
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join("\n"));
   return parsed.documents.flatMap(({ value }) => (value === null ? [] : [value as KubeObject]));
 }
-
-export function kindOf({ apiVersion, kind }: KubeObject): NonNullable<ReturnType<typeof findKind>> {
-  const group = apiVersion.includes("/") ? (apiVersion.split("/")[0] ?? "") : "";
-  const found = findKind(group, kind);
-  if (!found) throw new Error(`no kind ${kind} in ${apiVersion}`);
-  return found;
-}
-
-/** One line for whoever reads the run. */
-export const tell = (context: Pick<TestContext, "diagnostic">, text: string): void => context.diagnostic(text);

@@ -1,14 +1,10 @@
 import type { KubeObject } from "../../kube/object.ts";
 import type { Group } from "./options.ts";
 
-/** What a group's own pods carry, and nothing else does. */
-export const selectorOf = ({ name }: Group): Readonly<Record<string, string>> => ({
+/** On everything of a group; its pods are selected by exactly these, which can never change after the first release. */
+export const labelsOf = ({ name }: Group): Readonly<Record<string, string>> => ({
   "app.kubernetes.io/name": "capstan",
   "app.kubernetes.io/component": name.replace(/^capstan-/, ""),
-});
-
-export const labelsOf = (group: Group): Readonly<Record<string, string>> => ({
-  ...selectorOf(group),
   "app.kubernetes.io/managed-by": "capstan",
 });
 

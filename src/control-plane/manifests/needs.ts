@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/object.ts";
 import { actionInstallObjects, webhookService } from "../action-objects.ts";
-import { objectOf, selectorOf } from "./labelled.ts";
+import { labelsOf, objectOf } from "./labelled.ts";
 import type { Group, InstallOptions } from "./options.ts";
 
 /** What a system needs besides a process that runs its controllers. */
@@ -36,7 +36,7 @@ const needs: Readonly<Record<string, Needs>> = {
     ports: [webhookPort],
     database: true,
     objects: (group, { namespace, image }) =>
-      actionInstallObjects({ namespace, image, serviceAccount: group.name, podLabels: selectorOf(group) }),
+      actionInstallObjects({ namespace, image, serviceAccount: group.name, podLabels: labelsOf(group) }),
   },
   "class-runtimes": {
     args: () => [`--grpc-port=${grpcPort.port}`],
@@ -73,7 +73,7 @@ const service = (group: Group, { namespace }: InstallOptions, name: string, port
     { name, namespace },
     {
       spec: {
-        selector: selectorOf(group),
+        selector: labelsOf(group),
         ports: [{ name: port.name, port: port.port, targetPort: port.name, protocol: "TCP" }],
       },
     },

@@ -1,12 +1,12 @@
 import type { KubeObject } from "../../kube/object.ts";
-import { labelsOf, objectOf, selectorOf } from "./labelled.ts";
+import { labelsOf, objectOf } from "./labelled.ts";
 import { httpPort, needsOf, type Port } from "./needs.ts";
 import type { Group, InstallOptions } from "./options.ts";
 
 /** What runs a group: its Deployment, how many of its pods may go at once, and who may reach them. */
 export function workloadObjects(group: Group, options: InstallOptions): readonly KubeObject[] {
   const { namespace, replicas } = options;
-  const matchLabels = selectorOf(group);
+  const matchLabels = labelsOf(group);
   const inNamespace = (apiVersion: string, kind: string, spec: object): KubeObject =>
     objectOf(group, [apiVersion, kind], { namespace }, { spec });
   return [
@@ -28,7 +28,7 @@ const ingressTo = ({ port, onlyFrom }: Port): object => ({
 });
 
 function deploymentSpec(group: Group, options: InstallOptions): object {
-  const matchLabels = selectorOf(group);
+  const matchLabels = labelsOf(group);
   return {
     replicas: options.replicas,
     selector: { matchLabels },
