@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemEnv } from "../../src/env/system.ts";
 import { WholeBody } from "../../src/http/body.ts";
-import type { HttpResponse } from "../../src/http/message.ts";
+import type { HttpRequest, HttpResponse } from "../../src/http/message.ts";
 import { jsonReply, textReply } from "../../src/http/reply.ts";
 import { listen } from "../../src/http/server.ts";
 import { openAccess } from "../../src/registry/access/access.ts";
@@ -56,9 +56,9 @@ if (settings.kind === "floor") {
     console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
   });
 } else if (settings.kind === "listener") {
-  const body = new WholeBody(new Uint8Array(settings.answerBytes ?? 100).fill(120));
-  const headers = { "content-type": "application/json", "content-length": String(body.chunk.length) };
-  const handler = async ({ target }: { readonly target: string }): Promise<HttpResponse> =>
+  const body = new WholeBody("x".repeat(settings.answerBytes ?? 100));
+  const headers = { "content-type": "application/json", "content-length": String(body.byteLength) };
+  const handler = ({ target }: HttpRequest): HttpResponse =>
     target === "/bench/usage" ? jsonReply(200, usage()) : { status: 200, headers, body };
   const listener = await listen({ env: systemEnv, port: 0, handler });
   console.log(JSON.stringify({ url: listener.url }));
@@ -70,12 +70,17 @@ if (settings.kind === "floor") {
   await registry.start();
   global.gc?.();
   const heapPerInstance = settings.entries ? (process.memoryUsage().heapUsed - before) / settings.entries : 0;
-  const handler = async (request: Parameters<typeof registry.handle>[0]): Promise<HttpResponse> =>
-    request.target === "/bench/usage"
-      ? jsonReply(200, usage())
-      : ((await registry.handle(request)) ?? textReply(404, ""));
+  const handler = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => {
+    if (request.target === "/bench/usage") return jsonReply(200, usage());
+    const answer = registry.answer(request);
+    return answer instanceof Promise ? answer.then(orNothing) : orNothing(answer);
+  };
   const listener = await listen({ env: systemEnv, port: 0, handler });
   console.log(JSON.stringify({ url: listener.url, heapPerInstance }));
+}
+
+function orNothing(answer: HttpResponse | undefined): HttpResponse {
+  return answer ?? textReply(404, "");
 }
 
 /** What is there from the beginning is made as it is asked for: the benchmark is about serving it. */

@@ -84,6 +84,8 @@ export interface RunningRegistry {
   readonly registry: Registry;
   /** For the HTTP port: answers nothing for paths that are not the registry's. */
   readonly part: (request: HttpRequest) => Promise<HttpResponse | undefined>;
+  /** The same, at once where nothing has to be waited for. */
+  readonly answer: Registry["answer"];
   /** For the manager; they run where it leads. */
   readonly controllers: readonly Controller[];
   /** Of its own port, where it has one. */
@@ -127,6 +129,7 @@ export async function startRegistry(options: StartRegistryOptions): Promise<Runn
     return {
       registry,
       part: (request) => registry.handle(request),
+      answer: (request) => registry.answer(request),
       controllers: [serviceTargetMirror({ core: registry.core, namespace })],
       ...(listener && { url: listener.url }),
       stop,
@@ -192,7 +195,10 @@ async function listenAlone(
   const tls = files && (await readTlsFiles(files));
   const listener = await listen({
     env,
-    handler: async (request) => (await registry.handle(request)) ?? textReply(404, "not found\n"),
+    handler: (request) => {
+      const answer = registry.answer(request);
+      return answer instanceof Promise ? answer.then((found) => found ?? notFound()) : (answer ?? notFound());
+    },
     host,
     port,
     bodyLimitBytes: maxBodyBytes,
@@ -221,5 +227,6 @@ async function listenAlone(
 }
 
 const maxBodyBytes = 64 * 1024;
+const notFound = (): HttpResponse => textReply(404, "not found\n");
 
 const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;

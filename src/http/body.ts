@@ -1,12 +1,25 @@
 /** A response body that is there as a whole: one chunk for whoever iterates, one write for the socket. */
 export class WholeBody implements AsyncIterable<Uint8Array> {
-  readonly chunk: Uint8Array;
+  /** The body as text, where every character is one byte: a socket takes it together with the headers in one piece. */
+  readonly ascii: string | undefined;
+  #chunk: Uint8Array | undefined;
 
-  constructor(chunk: Uint8Array) {
-    this.chunk = chunk;
+  constructor(content: Uint8Array | string) {
+    if (typeof content !== "string") this.#chunk = content;
+    else if (Buffer.byteLength(content) === content.length) this.ascii = content;
+    else this.#chunk = Buffer.from(content);
+  }
+
+  get chunk(): Uint8Array {
+    this.#chunk ??= Buffer.from(this.ascii ?? "", "latin1");
+    return this.#chunk;
+  }
+
+  get byteLength(): number {
+    return this.ascii?.length ?? this.chunk.byteLength;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    if (this.chunk.length > 0) yield this.chunk;
+    if (this.byteLength > 0) yield this.chunk;
   }
 }

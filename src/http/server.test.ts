@@ -232,8 +232,14 @@ describe("a listener", () => {
 
   it("ends streams and waits for answers when it closes", async () => {
     const { promise: slow, resolve: finish } = Promise.withResolvers<void>();
+    const { promise: bothArrived, resolve: arrived } = Promise.withResolvers<void>();
+    let arrivals = 0;
+    const arrive = (): void => {
+      if (++arrivals === 2) arrived();
+    };
     const handler: HttpHandler = async ({ target, signal }) => {
       if (target === "/slow") {
+        arrive();
         await slow;
         return whole(200, "done");
       }
@@ -242,15 +248,17 @@ describe("a listener", () => {
         headers: {},
         body: (async function* () {
           yield Buffer.from("begin;");
-          await new Promise<void>((done) => signal?.addEventListener("abort", () => done()));
+          const ended = new Promise<void>((done) => signal?.addEventListener("abort", () => done()));
+          arrive();
+          await ended;
           yield Buffer.from("end");
         })(),
       };
     };
-    const listener = await listen({ env: systemEnv, handler, port: 0, tls, drainMs: 3000 });
+    const listener = await listen({ env: systemEnv, handler, port: 0, tls, drainMs: 60_000 });
     const stream = ask(`${listener.url}/stream`);
     const answer = ask(`${listener.url}/slow`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await bothArrived;
     const closing = listener.close();
     finish();
     assert.equal((await stream).text, "begin;end");

@@ -1,11 +1,12 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { IncomingMessage, Server } from "node:http";
+import type { Http2SecureServer } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { SecureContextOptions, TLSSocket, Server as TlsServer } from "node:tls";
+import type { SecureContextOptions, Server as TlsServer } from "node:tls";
 import { type Env, sleep } from "../env/env.ts";
 import { WholeBody } from "./body.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./message.ts";
+import { type AnyRequest, type AnyResponse, Exchange, flatHeaders, readBody, type SocketRequest } from "./exchange.ts";
+import type { HttpRequest, HttpResponse } from "./message.ts";
 
 // An import statement would read every export of node:http, among them its WebSocket: that loads all of undici, which costs
 // a start a tenth of its time.
@@ -18,7 +19,8 @@ const { createSecureServer } = process.getBuiltinModule("node:http2");
  */
 export interface ListenOptions {
   readonly env: Env;
-  readonly handler: HttpHandler;
+  /** May answer at once; then the answer leaves in the same turn. */
+  readonly handler: (request: SocketRequest) => HttpResponse | Promise<HttpResponse>;
   /** 127.0.0.1 unless told otherwise. */
   readonly host?: string;
   /** 0 picks a free port. */
@@ -46,16 +48,7 @@ export type Refusal =
   | { readonly kind: "BodyTooLarge"; readonly limitBytes: number }
   | { readonly kind: "UnknownHost"; readonly host: string };
 
-/** A request that came over a socket. */
-export interface SocketRequest extends HttpRequest {
-  /** The client certificate, verified against `clientCa`. */
-  readonly peer?: PeerCertificate;
-}
-
-export interface PeerCertificate {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-}
+export type { PeerCertificate, SocketRequest } from "./exchange.ts";
 
 export interface Listener {
   readonly url: string;
@@ -85,7 +78,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
         // Java's client offers HTTP/2 with every plain request; declining means to answer it as it is.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== "h2c",
       });
-  server.on("request", (request: AnyRequest, response: AnyResponse) => void exchanges.serve(request, response));
+  server.on("request", (request: AnyRequest, response: AnyResponse) => exchanges.serve(request, response));
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     exchanges.upgrade(request, socket, head),
   );
@@ -118,9 +111,6 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     },
   };
 }
-
-type AnyRequest = IncomingMessage | Http2ServerRequest;
-type AnyResponse = ServerResponse | Http2ServerResponse;
 
 function createTlsServer(tls: TlsOptions): Http2SecureServer & TlsServer {
   return createSecureServer({
@@ -155,6 +145,8 @@ class Exchanges {
   readonly #underWay = new Set<Exchange>();
   readonly #isOurHost: (hostname: string) => boolean;
   readonly #whenIdle: (() => void)[] = [];
+  /** Clients call us by the same name again and again. */
+  #lastAuthority: string | undefined;
   #closing = false;
 
   constructor(options: ListenOptions) {
@@ -162,25 +154,40 @@ class Exchanges {
     this.#isOurHost = options.isOurHost ?? ((hostname) => isLoopbackName(hostname) || hostname === options.host);
   }
 
-  async serve(request: AnyRequest, response: AnyResponse): Promise<void> {
+  serve(request: AnyRequest, response: AnyResponse): void {
+    const { bodyLimitBytes = defaultBodyLimitBytes, refuse = plainRefusal } = this.#options;
     const exchange = new Exchange(request, response);
-    this.#underWay.add(exchange);
-    try {
-      const incoming = await this.#receive(exchange);
-      if (incoming) await exchange.send(incoming, this.#closing && request.httpVersionMajor === 1);
-    } catch {
-      // The handler answers every fault itself; what ends up here is a connection that broke in the middle.
-      exchange.abandon();
-    } finally {
-      this.#underWay.delete(exchange);
-      if (this.#underWay.size === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    const authority = authorityOf(request);
+    if (!this.#isOurs(authority)) {
+      this.#answer(exchange, () =>
+        refuse({ kind: "UnknownHost", host: hostnameOf(authority) }, exchange.incoming(undefined)),
+      );
+      return;
     }
+    const { handler } = this.#options;
+    if (request.method === "GET" || request.method === "HEAD") {
+      this.#answer(exchange, () => handler(exchange.incoming(undefined)));
+      return;
+    }
+    this.#underWay.add(exchange);
+    readBody(request, bodyLimitBytes, (body) => {
+      if (body === "Broken") {
+        exchange.abandon();
+        this.#finished(exchange);
+        return;
+      }
+      exchange.closeAfterwards = body === "TooLarge";
+      this.#answer(exchange, () =>
+        body === "TooLarge"
+          ? refuse({ kind: "BodyTooLarge", limitBytes: bodyLimitBytes }, exchange.incoming(undefined))
+          : handler(exchange.incoming(body)),
+      );
+    });
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { onUpgrade } = this.#options;
-    const hostname = hostnameOf(request);
-    if (!onUpgrade || !this.#isOurHost(hostname)) {
+    if (!onUpgrade || !this.#isOurs(authorityOf(request))) {
       socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
@@ -202,160 +209,63 @@ class Exchanges {
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  async #receive(exchange: Exchange): Promise<HttpResponse | undefined> {
-    const { handler, refuse = plainRefusal, bodyLimitBytes = defaultBodyLimitBytes } = this.#options;
-    const host = hostnameOf(exchange.request);
-    if (!this.#isOurHost(host)) return refuse({ kind: "UnknownHost", host }, exchange.incoming(undefined));
-    const body = await readBody(exchange.request, bodyLimitBytes);
-    if (body === "TooLarge") {
-      exchange.closeAfterwards = true;
-      return refuse({ kind: "BodyTooLarge", limitBytes: bodyLimitBytes }, exchange.incoming(undefined));
+  /** An answer that is there at once leaves in the same turn; everything else is under way until it is out. */
+  #answer(exchange: Exchange, ask: () => HttpResponse | Promise<HttpResponse>): void {
+    try {
+      const answer = ask();
+      if (!(answer instanceof Promise) && answer.body instanceof WholeBody) {
+        exchange.sendWhole(answer, answer.body, this.#closing);
+        this.#finished(exchange);
+        return;
+      }
+      this.#underWay.add(exchange);
+      exchange.follow();
+      void this.#send(exchange, answer);
+    } catch {
+      this.#broke(exchange);
     }
-    return handler(exchange.incoming(body));
-  }
-}
-
-/** One request and its answer. */
-class Exchange {
-  readonly request: AnyRequest;
-  readonly #response: AnyResponse;
-  #controller: AbortController | undefined;
-  #gone = false;
-  closeAfterwards = false;
-
-  constructor(request: AnyRequest, response: AnyResponse) {
-    this.request = request;
-    this.#response = response;
-    const gone = (): void => {
-      this.#gone = true;
-      this.abort();
-    };
-    response.once("close", gone);
-    response.on("error", gone);
   }
 
-  incoming(body: Uint8Array | undefined): SocketRequest {
-    const { request } = this;
-    const peer = peerOf(request);
-    const signal = (): AbortSignal => this.#signal();
-    return {
-      method: request.method ?? "GET",
-      target: request.url ?? "/",
-      headers: flatHeaders(request),
-      ...(body && { body }),
-      ...(peer && { peer }),
-      // Made only for those who ask: most requests are over before anybody could hang up.
-      get signal() {
-        return signal();
-      },
-    };
-  }
-
-  async send(answer: HttpResponse, closeConnection: boolean): Promise<void> {
-    const response = this.#response as ServerResponse;
-    if (this.#gone) return;
-    const close = closeConnection || (this.closeAfterwards && this.request.httpVersionMajor === 1);
-    response.writeHead(answer.status, close ? { ...answer.headers, connection: "close" } : answer.headers);
-    if (answer.body instanceof WholeBody) {
-      response.end(answer.body.chunk);
-      return;
+  async #send(exchange: Exchange, asked: HttpResponse | Promise<HttpResponse>): Promise<void> {
+    try {
+      const answer = await asked;
+      if (answer.body instanceof WholeBody) exchange.sendWhole(answer, answer.body, this.#closing);
+      else await exchange.sendStream(answer, this.#closing);
+      this.#finished(exchange);
+    } catch {
+      this.#broke(exchange);
     }
-    response.flushHeaders();
-    for await (const chunk of answer.body) {
-      if (this.#gone) return;
-      if (!response.write(chunk)) await this.#drained(response);
-    }
-    response.end();
   }
 
-  /** Tells the handler that nobody waits for more; a stream then ends by itself. */
-  abort(): void {
-    this.#controller?.abort();
+  /** The handler answers every fault itself; what ends up here is a connection that broke in the middle. */
+  #broke(exchange: Exchange): void {
+    exchange.abandon();
+    this.#finished(exchange);
   }
 
-  abandon(): void {
-    this.#response.destroy();
+  #finished(exchange: Exchange): void {
+    if (this.#underWay.delete(exchange) && this.#underWay.size === 0)
+      for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  #signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#gone) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  #drained(response: ServerResponse): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        response.removeListener("drain", done);
-        response.removeListener("close", done);
-        resolve();
-      };
-      response.on("drain", done);
-      response.on("close", done);
-    });
+  #isOurs(authority: string): boolean {
+    if (authority === this.#lastAuthority) return true;
+    const isOurs = this.#isOurHost(hostnameOf(authority));
+    if (isOurs) this.#lastAuthority = authority;
+    return isOurs;
   }
 }
 
-async function readBody(request: AnyRequest, limitBytes: number): Promise<Uint8Array | undefined | "TooLarge"> {
-  const { method } = request;
-  if (method === "GET" || method === "HEAD") return undefined;
-  if (Number(request.headers["content-length"] ?? 0) > limitBytes) return "TooLarge";
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > limitBytes) return "TooLarge";
-    chunks.push(chunk);
-  }
-  if (length === 0) return undefined;
-  const [first] = chunks;
-  return chunks.length === 1 ? first : Buffer.concat(chunks, length);
-}
+const authorityOf = ({ headers }: AnyRequest): string => String(headers[":authority"] ?? headers.host ?? "");
 
-function flatHeaders(request: AnyRequest): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (name.startsWith(":") || value === undefined) continue;
-    flat[name] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return flat;
-}
-
-function hostnameOf(request: AnyRequest): string {
-  const authority = String(request.headers[":authority"] ?? request.headers.host ?? "");
-  return authority
+const hostnameOf = (authority: string): string =>
+  authority
     .replace(/:\d+$/, "")
     .replace(/^\[(.*)\]$/, "$1")
     .toLowerCase();
-}
 
 const isLoopbackName = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "::1" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-
-const peers = new WeakMap<object, PeerCertificate | "none">();
-
-/** Asked once for each connection: reading a certificate costs more than serving a small request. */
-function peerOf(request: AnyRequest): PeerCertificate | undefined {
-  const connection = "stream" in request ? request.stream.session : request.socket;
-  if (!connection) return undefined;
-  let peer = peers.get(connection);
-  if (peer === undefined) {
-    const socket = ("socket" in connection ? connection.socket : connection) as TLSSocket | undefined;
-    peer = socket?.authorized === true ? readPeer(socket) : "none";
-    peers.set(connection, peer);
-  }
-  return peer === "none" ? undefined : peer;
-}
-
-function readPeer(socket: TLSSocket): PeerCertificate | "none" {
-  const { subject } = socket.getPeerCertificate();
-  if (!subject?.CN) return "none";
-  const organizations = subject.O as string | string[] | undefined;
-  return {
-    commonName: Array.isArray(subject.CN) ? String(subject.CN[0]) : subject.CN,
-    organizations: organizations === undefined ? [] : [organizations].flat(),
-  };
-}
 
 function plainRefusal(refusal: Refusal): HttpResponse {
   const [status, text] =

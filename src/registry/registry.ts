@@ -11,7 +11,7 @@ import { emptyAnswer, errorAnswer, whole } from "./http/answers.ts";
 import { read } from "./http/capabilities.ts";
 import { discovery, discoveryPath } from "./http/discovery.ts";
 import { health } from "./http/health.ts";
-import { splitTarget, toRegistryRequest } from "./http/request.ts";
+import { RegistryRequest, splitTarget } from "./http/request.ts";
 import type { Identity } from "./model/command.ts";
 import { defaultExpiryLimits } from "./model/expiry.ts";
 import type { ServiceTarget } from "./model/service.ts";
@@ -54,8 +54,10 @@ export interface RegistryOptions {
 }
 
 export interface Registry {
-  /** Answers nothing for paths that are not the registry's. */
-  handle(request: HttpRequest): Promise<HttpResponse | undefined>;
+  /** Answers nothing for paths that are not the registry's; at once where nothing has to be waited for. */
+  answer(request: HttpRequest): MaybeAnswer | Promise<MaybeAnswer>;
+  /** The same, for those who wait anyway. */
+  handle(request: HttpRequest): Promise<MaybeAnswer>;
   start(): Promise<void>;
   stop(): Promise<void>;
   /** The specification's ServiceResolver: a live service, or none. */
@@ -64,6 +66,8 @@ export interface Registry {
   readonly core: RegistryCore;
   readonly feed: Feed;
 }
+
+type MaybeAnswer = HttpResponse | undefined;
 
 /** The service registry: who is registered, where, and whether it is alive. */
 export function createRegistry(options: RegistryOptions): Registry {
@@ -98,16 +102,19 @@ export function createRegistry(options: RegistryOptions): Registry {
     onReset: () => feed.startAfter(core.directory.sequence),
   });
 
-  const answer = async (request: HttpRequest, path: string, search: string): Promise<HttpResponse | undefined> => {
+  const answer = (request: HttpRequest, path: string, search: string): MaybeAnswer | Promise<MaybeAnswer> => {
     const origin = judgeOrigin(request, options.allowedOrigins ?? []);
     if (origin.kind === "Foreign")
       return errorAnswer(403, `pages of ${JSON.stringify(origin.origin)} may not use this registry`);
     if (origin.kind === "Allowed" && request.method === "OPTIONS")
       return { ...emptyAnswer(204), headers: origin.headers };
     const identity = identify(access, request);
-    const by = identity instanceof Promise ? await identity : identity;
-    const found = await authorized(request, path, search, by);
-    return found && origin.kind === "Allowed" ? { ...found, headers: { ...found.headers, ...origin.headers } } : found;
+    const found =
+      identity instanceof Promise
+        ? identity.then((by) => authorized(request, path, search, by))
+        : authorized(request, path, search, identity);
+    if (origin.kind !== "Allowed") return found;
+    return Promise.resolve(found).then((made) => made && { ...made, headers: { ...made.headers, ...origin.headers } });
   };
 
   const authorized = (
@@ -121,8 +128,26 @@ export function createRegistry(options: RegistryOptions): Registry {
       return errorAnswer(429, "too many requests by this identity", { "retry-after": "1" });
     if ((request.body?.byteLength ?? 0) > maxBodyBytes)
       return errorAnswer(413, `the body is larger than ${maxBodyBytes} bytes`);
-    const asked = toRegistryRequest(request, path, search, by);
+    const asked = new RegistryRequest(request, path, search, by);
     return isDiscovery(path) ? write(asked) : read(asked, parts);
+  };
+
+  const counted = (path: string, found: MaybeAnswer): MaybeAnswer => {
+    if (found) count(routeOf(path, found.status), found.status);
+    return found;
+  };
+  const quickly = (request: HttpRequest): MaybeAnswer | Promise<MaybeAnswer> => {
+    const { path, search } = splitTarget(request.target);
+    if (path.startsWith("/q/health")) return health(path, core);
+    if (path === oidcPath && options.oidcDocument) return oidcAnswer(options.oidcDocument);
+    if (!isOurs(path)) return undefined;
+    try {
+      const found = answer(request, path, search);
+      if (!(found instanceof Promise)) return counted(path, found);
+      return found.catch((error: unknown) => faultAnswer(error, log, path)).then((answered) => counted(path, answered));
+    } catch (error) {
+      return counted(path, faultAnswer(error, log, path));
+    }
   };
 
   return {
@@ -134,15 +159,8 @@ export function createRegistry(options: RegistryOptions): Registry {
       feed.startAfter(core.directory.sequence);
     },
     stop: () => core.stop(),
-    async handle(request) {
-      const { path, search } = splitTarget(request.target);
-      if (path.startsWith("/q/health")) return health(path, core);
-      if (path === oidcPath && options.oidcDocument) return oidcAnswer(options.oidcDocument);
-      if (!isOurs(path)) return undefined;
-      const answered = await answer(request, path, search).catch((error: unknown) => faultAnswer(error, log, path));
-      if (answered) count(routeOf(path, answered.status), answered.status);
-      return answered;
-    },
+    answer: (request) => quickly(request),
+    handle: async (request) => quickly(request),
   };
 }
 
@@ -175,9 +193,8 @@ const unauthorized = errorAnswer(401, "a bearer token is required", { "www-authe
 
 const isDiscovery = (path: string): boolean => path === discoveryPath || path.startsWith(`${discoveryPath}/`);
 
-const ourPrefixes = [discoveryPath, "/api/v1/capabilities", "/api/v1/resolve", "/api/v1/management"];
-const isOurs = (path: string): boolean =>
-  ourPrefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+const ours = /^\/api\/v1\/(?:capabilities|resolve|management)(?:\/|$)/;
+const isOurs = (path: string): boolean => path === "/api/v1/capabilities" || ours.test(path);
 
 /** The path without what differs from service to service, and one word for what does not exist: metrics stay few. */
 function routeOf(path: string, status: number): string {

@@ -41,7 +41,7 @@ async function until(holds: () => boolean, what: string): Promise<void> {
   }
 }
 
-test("list shows services of every type with their health, and filters", { timeout: 30_000 }, async (context) => {
+test("list shows services of every type with their health, and filters", { timeout: 120_000 }, async (context) => {
   const { world, reader } = await running(context);
   const clock = await world.register({ serviceName: "clock", host: "::1", port: 9000, serviceType: "tool-invoker" });
   await world.register({ serviceName: "shop", serviceType: "something-else" });
@@ -76,7 +76,7 @@ test("a name with control characters stays in its cell", () => {
 });
 
 test("watch prints what is there and then every change, over a broken connection", {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async (context) => {
   const { world, reader, server } = await running(context);
   const first = await world.register({ serviceName: "first" });
@@ -111,7 +111,7 @@ test("watch prints what is there and then every change, over a broken connection
 });
 
 test("a registry that is not there, or is something else, is named in the message", {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async (context) => {
   const other = await listenForTests(async () => ({
     status: 200,

@@ -193,7 +193,7 @@ describe("the data file", () => {
 });
 
 test("a process that is asked to end says goodbye first, and then ends as it was asked", {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async () => {
   const world = await registryWorld(systemEnv);
   const server = await listenForTests(async (request) => (await world.registry.handle(request)) ?? textReply(404, ""));

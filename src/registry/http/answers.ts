@@ -14,15 +14,15 @@ export const errorAnswer = (
 export const emptyAnswer = (status: number): HttpResponse => ({
   status,
   headers: { "content-length": "0" },
-  body: new WholeBody(nothing),
+  body: new WholeBody(""),
 });
 
 export function whole(status: number, json: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  const chunk = encoder.encode(json);
+  const body = new WholeBody(json);
   return {
     status,
-    headers: { "content-type": "application/json", "content-length": String(chunk.length), ...headers },
-    body: new WholeBody(chunk),
+    headers: { "content-type": "application/json", "content-length": String(body.byteLength), ...headers },
+    body,
   };
 }
 
@@ -48,4 +48,3 @@ async function* chunks(items: Iterable<string>): AsyncGenerator<Uint8Array> {
 
 const itemsPerChunk = 1_000;
 const encoder = new TextEncoder();
-const nothing = new Uint8Array(0);

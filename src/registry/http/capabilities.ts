@@ -41,7 +41,7 @@ export function read(request: RegistryRequest, parts: ReadParts): HttpResponse |
  */
 const list: Read = (request, dialect, { core }) => {
   const { search: text } = request;
-  const nowMs = core.now().monotonicMs;
+  const nowMs = core.monotonicMs();
   const group = core.directory.groupNamed(nameIn(text) ?? "");
   const known = group?.memo as RememberedAnswer | undefined;
   if (known !== undefined && known.search === text && nowMs < known.untilMs) return known.answer;

@@ -4,31 +4,29 @@ import { isDialect } from "../dialects/dialect.ts";
 import type { Identity } from "../model/command.ts";
 
 /** A request to the registry, with what every route needs to know of it. */
-export interface RegistryRequest {
+export class RegistryRequest {
   readonly http: HttpRequest;
   readonly method: string;
   /** Without a slash at the end. */
   readonly path: string;
   /** What follows the question mark, as sent. */
   readonly search: string;
-  readonly query: URLSearchParams;
   readonly by: Identity;
-}
+  #query: URLSearchParams | undefined;
 
-/** The query is taken apart only for those who ask for it. */
-export function toRegistryRequest(http: HttpRequest, path: string, search: string, by: Identity): RegistryRequest {
-  let query: URLSearchParams | undefined;
-  return {
-    http,
-    method: http.method,
-    path,
-    search,
-    by,
-    get query() {
-      query ??= new URLSearchParams(search);
-      return query;
-    },
-  };
+  constructor(http: HttpRequest, path: string, search: string, by: Identity) {
+    this.http = http;
+    this.method = http.method;
+    this.path = path;
+    this.search = search;
+    this.by = by;
+  }
+
+  /** Taken apart only for those who ask for it. */
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.search);
+    return this.#query;
+  }
 }
 
 export function splitTarget(target: string): { readonly path: string; readonly search: string } {

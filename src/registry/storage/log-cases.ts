@@ -14,7 +14,7 @@ export function describeLog(name: string, storage: LogUnderTest): void {
     await storage.close();
   };
 
-  describe(`${name}: the registry's log`, { timeout: 60_000 }, () => {
+  describe(`${name}: the registry's log`, { timeout: 180_000 }, () => {
     test("numbers changes without gaps and keeps the newest state of each service", () =>
       using(async (log, reopen) => {
         const first = await commit(log, 0, [change("a"), change("b")]);
