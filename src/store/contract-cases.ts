@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Database, Migration } from "./database.ts";
+import type { Database, Migration, WriteStep } from "./database.ts";
 import { StoreError } from "./store-error.ts";
 
 /** What every engine must do, run by sqlite.test.ts and by postgres.machine.ts. */
@@ -26,7 +26,7 @@ export function describeStore(name: string, engine: StoreUnderTest): void {
   const all = (database: Database): Promise<readonly unknown[]> =>
     database.query("SELECT id, size FROM contract_items ORDER BY id");
 
-  describe(`${name}: the store's contract`, { timeout: 60_000 }, () => {
+  describe(`${name}: the store's contract`, { timeout: 180_000 }, () => {
     test("keeps what was committed when it is opened again", async () => {
       await engine.reset();
       const first = await open();
@@ -95,6 +95,76 @@ export function describeStore(name: string, engine: StoreUnderTest): void {
         await Promise.all(Array.from({ length: 50 }, increment));
         assert.deepEqual(await all(database), [{ id: "counter", size: 50 }]);
       }));
+
+    describe("writes what asks nothing in one turn", () => {
+      const rowsFrom = (start: number, count: number): WriteStep => ({
+        kind: "Insert",
+        table: "contract_items",
+        columns: ["id", "size"],
+        rows: Array.from({ length: count }, (_, index) => [`row-${start + index}`, start + index]),
+      });
+      const moved = (from: number, to: number): WriteStep => ({
+        kind: "Guard",
+        sql: "UPDATE contract_items SET size = ? WHERE id = 'guard' AND size = ?",
+        values: [to, from],
+      });
+      const total = async (database: Database): Promise<unknown> =>
+        (await database.query("SELECT count(*) AS total FROM contract_items"))[0]?.["total"];
+      function* many(guard: WriteStep): Generator<WriteStep> {
+        for (let start = 0; start < 500; start += 100) yield rowsFrom(start, 100);
+        yield guard;
+      }
+
+      test("and has all of it when its guard holds", () =>
+        using(async (database) => {
+          await put(database, [["guard", 1]]);
+          assert.equal(await database.write([rowsFrom(1_000, 1), moved(1, 2)]), true);
+          assert.equal(await database.write(many(moved(2, 3))), true);
+          assert.equal(await total(database), 502);
+        }));
+
+      test("and has nothing of it when its guard finds the row moved, and goes on working", () =>
+        using(async (database) => {
+          await put(database, [["guard", 1]]);
+          assert.equal(await database.write(many(moved(7, 8))), false);
+          assert.equal(await database.write([moved(7, 8), rowsFrom(1, 1)]), false);
+          assert.equal(await total(database), 1);
+          assert.equal(await database.write(many(moved(1, 2))), true);
+        }));
+
+      test("and has nothing of it when a key is taken", () =>
+        using(async (database) => {
+          await put(database, [
+            ["guard", 1],
+            ["row-250", 0],
+          ]);
+          const taken = database.write(many(moved(1, 2)));
+          await assert.rejects(taken, (error) => error instanceof StoreError && error.reason === "Conflict");
+          assert.equal(await total(database), 2);
+          assert.equal(await database.write([moved(1, 2)]), true);
+        }));
+
+      test("and has nothing of it when a later step cannot be made", () =>
+        using(async (database) => {
+          function* broken(): Generator<WriteStep> {
+            yield rowsFrom(0, 100);
+            throw new RangeError("no such step");
+          }
+          await assert.rejects(database.write(broken()), /no such step/);
+          assert.equal(await total(database), 0);
+          assert.equal(await database.write([rowsFrom(0, 2)]), true);
+        }));
+
+      test("and one of many who move the same row wins", () =>
+        using(async (database) => {
+          await put(database, [["guard", 0]]);
+          const wins = await Promise.all(
+            Array.from({ length: 8 }, (_, index) => database.write([rowsFrom(index * 10, 10), moved(0, index + 1)])),
+          );
+          assert.equal(wins.filter(Boolean).length, 1);
+          assert.equal(await total(database), 11);
+        }));
+    });
 
     test("tells listeners what was committed, once and in order, and nothing of what was rolled back", () =>
       using(async (database) => {
