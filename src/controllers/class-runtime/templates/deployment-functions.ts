@@ -16,7 +16,7 @@ import type { DeployedFunction, Rendered, RenderInput, WantedChild } from "./tem
 
 /** A Deployment and a Service for each function: what dev, edge and k8s_deployment share. */
 export function renderDeployments(input: RenderInput, odgmImage: string): Rendered {
-  const read = deployedFunctions(input.classRuntime, functionName, defaultFunctionPort);
+  const read = deployedFunctions(input, functionName, defaultFunctionPort);
   if (!read.ok) return read;
   return {
     ok: true,

@@ -3,7 +3,8 @@ import type { ClassRuntime } from "../../../api/class-runtime.ts";
 import { formatQuantity, parseQuantity } from "../../../kube/quantity.ts";
 import { isEnforced } from "../enforcement-mode.ts";
 import { type HeldValues, resourceValues } from "../nfr/held-values.ts";
-import type { DeployedFunction, Template } from "./template.ts";
+import { hasOdgm } from "./environment.ts";
+import type { DeployedFunction, RenderInput, Template } from "./template.ts";
 
 export type FunctionsRead =
   | { readonly ok: true; readonly functions: readonly DeployedFunction[] }
@@ -11,18 +12,22 @@ export type FunctionsRead =
 
 /** The functions that need containers, with everything about them checked once. */
 export function deployedFunctions(
-  classRuntime: ClassRuntime,
+  input: Pick<RenderInput, "classRuntime" | "settings">,
   functionName: Template["functionName"],
   defaultPort: number,
 ): FunctionsRead {
+  const { classRuntime } = input;
   const { metadata, spec } = classRuntime;
   const all = spec.functions ?? [];
   const functions: DeployedFunction[] = [];
   const problems: string[] = [];
   for (const [index, definition] of all.entries()) {
-    if (isWasm(definition)) continue;
     const provision = definition.provision_config;
     const path = `spec.functions[${index}].provision_config`;
+    if (isWasm(definition)) {
+      if (!hasOdgm(input)) problems.push(`${path}.wasm_module_url of ${definition.function_key}: ${homeless}`);
+      continue;
+    }
     const image = imageOf(definition);
     if (image === undefined) {
       problems.push(
@@ -55,6 +60,8 @@ export function deployedFunctions(
 }
 
 const maxNamedProblems = 4;
+
+const homeless = "a module runs inside the data store, and this class has none; odgm must be among spec.addons";
 
 /** A WebAssembly module is run by the data store itself; there is nothing to deploy for it. */
 export const isWasm = (definition: ClassFunction): boolean =>

@@ -31,7 +31,7 @@ export const knative: Template = {
     return base + (rps >= 500 ? 2 : 0) + (latency !== undefined && latency <= 100 ? 2 : 0);
   },
   render(input) {
-    const read = deployedFunctions(input.classRuntime, functionName, defaultPort);
+    const read = deployedFunctions(input, functionName, defaultPort);
     if (!read.ok) return read;
     const enforced = isEnforced(input.classRuntime, "replicas");
     return {

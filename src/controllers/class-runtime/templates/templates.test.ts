@@ -368,3 +368,29 @@ test("a new template is one object: it is chosen by name and by score like the b
     "batch",
   );
 });
+
+test("a module without a data store is refused, by name", () => {
+  const only = classRuntime("cart", {
+    functions: [
+      {
+        function_key: "shop.Cart.sum",
+        provision_config: { wasm_module_url: "oci://sum", max_concurrency: 0, need_http2: false },
+      },
+    ],
+  });
+  for (const template of builtinTemplates) {
+    const refused = template.render(input(only, { platform: withKnative }));
+    assert.deepEqual(
+      refused,
+      {
+        ok: false,
+        message:
+          "spec.functions[0].provision_config.wasm_module_url of shop.Cart.sum: a module runs inside the data store, and this class has none; odgm must be among spec.addons",
+      },
+      template.id,
+    );
+    assert.ok(
+      template.render(input({ ...only, spec: { ...only.spec, addons: ["odgm"] } }, { platform: withKnative })).ok,
+    );
+  }
+});
