@@ -1,12 +1,20 @@
 import type { JSX } from "preact";
-import { CapabilityGraph } from "../capability-graph.tsx";
-import type { KubeObject } from "../kube.ts";
-import { Phase, StateNotice } from "../parts.tsx";
+import { useEffect, useState } from "preact/hooks";
+import type { CapabilityBinding } from "../../src/api/capability-binding.ts";
+import type { ModuleManifest } from "../../src/api/module-manifest.ts";
+import type { WorldInstance } from "../../src/api/world-instance.ts";
+import type { RequirementReport, WorldReport } from "../../src/controllers/capability-resolver/report.ts";
+import { type Answer, send } from "../api.ts";
+import { keyOf } from "../live/collection.ts";
+import { useObject, useObjects } from "../live/use-live.ts";
+import { bindings, modules, worlds } from "../model/kinds.ts";
+import { CapabilityGraph } from "../parts/capability-graph.tsx";
+import { Conditions } from "../parts/conditions.tsx";
+import { EventList, useEventsOf } from "../parts/events.tsx";
+import { Card, Empty, Facts, Page, Waiting } from "../parts/page.tsx";
+import { State } from "../parts/state.tsx";
+import { YamlCard } from "../parts/yaml.tsx";
 import { linkTo } from "../router.ts";
-import { useObjects } from "../use-live.ts";
-import { type RequirementReport, useWorldReport } from "../world-report.ts";
-
-const group = "/apis/game.platform/v1alpha1";
 
 interface WorldPageProps {
   readonly namespace: string;
@@ -17,93 +25,213 @@ interface WorldPageProps {
 
 /** One world: who needs what from whom, and for each need every candidate and why it was not taken. */
 export function WorldPage({ namespace, name, requirement: chosen }: WorldPageProps): JSX.Element {
-  const worlds = useObjects<KubeObject>(`${group}/namespaces/${namespace}/worldinstances`);
-  const modules = useObjects<KubeObject>(`${group}/namespaces/${namespace}/modulemanifests`);
-  const revision = [worlds, modules]
-    .flatMap((live) => (live.kind === "Live" ? live.value.map(({ metadata }) => metadata.resourceVersion) : []))
-    .join();
-  const report = useWorldReport(namespace, name, revision);
-  if (worlds.kind !== "Live") return <StateNotice state={worlds} />;
-  if (!report)
+  const found = useObject<WorldInstance>(worlds, namespace, name);
+  const manifests = useObjects<ModuleManifest>(modules, { namespace });
+  const bound = useObjects<CapabilityBinding>(bindings, { namespace });
+  const happened = useEventsOf(namespace, name, worlds.kind);
+  const world = found.kind === "Live" ? found.value : undefined;
+  const revision = [
+    world?.metadata.resourceVersion,
+    ...(manifests.kind === "Live" ? manifests.value.map(({ metadata }) => metadata.resourceVersion) : []),
+  ].join();
+  const report = useWorldReport(namespace, name, world ? revision : undefined);
+  const above = [{ title: "Worlds", link: linkTo("worlds") }];
+  if (!world)
     return (
-      <p class="quiet">
-        There is no world {name} in {namespace}.
-      </p>
+      <Page title={name} above={above}>
+        {found.kind === "Live" ? (
+          <Empty title={`There is no world ${name} in ${namespace}`} />
+        ) : (
+          <Waiting state={found} what="worlds" />
+        )}
+      </Page>
     );
-  const shown =
-    chosen === undefined ? report.requirements.findIndex(({ outcome }) => outcome !== "Bound") : Number(chosen);
-  const requirement = report.requirements[shown];
+  const requirements = report?.kind === "Done" ? report.value.requirements : [];
+  const shown = chosen === undefined ? requirements.findIndex(({ outcome }) => outcome !== "Bound") : Number(chosen);
+  const requirement = requirements[shown];
+  const own = bound.kind === "Live" ? bound.value.filter(({ spec }) => spec.worldRef?.name === name) : [];
   return (
-    <>
-      <section class="card" aria-label={`World ${name}`}>
-        <header>
-          <h2>{name}</h2>
-          <Phase phase={report.phase} />
-          <span class="quiet">
-            {namespace} · game {report.game}
-          </span>
-        </header>
-        <p>{report.message}</p>
-        {report.requirements.length > 0 && (
+    <Page title={name} above={above} aside={<State word={world.status?.phase} />}>
+      <Card title="Who needs what from whom">
+        {world.status?.message && <p class="lead">{world.status.message}</p>}
+        <Facts
+          facts={[
+            ["Game", world.spec.gameRef.name],
+            ["Namespace", namespace],
+            ["Region", world.spec.region],
+            ["Shards", world.spec.shardCount],
+          ]}
+        />
+        {report === undefined ? (
+          <p class="quiet loading">Asking the resolver…</p>
+        ) : report.kind === "Refused" ? (
+          <p class="notice bad">The resolver gave no answer: {report.message}</p>
+        ) : requirements.length === 0 ? (
+          <Empty title="No module of this game needs anything" />
+        ) : (
           <CapabilityGraph
-            requirements={report.requirements}
+            requirements={requirements}
             selected={shown}
             linkOf={(index) => linkTo("worlds", namespace, name, String(index))}
           />
         )}
-      </section>
+      </Card>
       {requirement && <RequirementCard requirement={requirement} />}
-    </>
+      <BindingsCard list={own} />
+      <Card title="Conditions">
+        <Conditions conditions={world.status?.conditions ?? []} />
+      </Card>
+      <Card title="Events">
+        {happened.length > 0 ? <EventList list={happened} /> : <p class="quiet">None are kept.</p>}
+      </Card>
+      <YamlCard object={world} />
+    </Page>
   );
 }
 
+/** What the resolver says of a world, asked again whenever `revision` changes; the server uses the code that binds. */
+function useWorldReport(
+  namespace: string,
+  name: string,
+  revision: string | undefined,
+): Answer<WorldReport> | undefined {
+  const [report, setReport] = useState<Answer<WorldReport>>();
+  useEffect(() => {
+    if (revision === undefined) return;
+    let isCurrent = true;
+    const path = `/ui/api/worlds/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+    void send<WorldReport>("GET", path).then((answer) => isCurrent && setReport(answer));
+    return () => {
+      isCurrent = false;
+    };
+  }, [namespace, name, revision]);
+  return report;
+}
+
 function RequirementCard({ requirement }: { readonly requirement: RequirementReport }): JSX.Element {
-  const { consumer, capabilityId, versionConstraint, scope, dependencyMode, providers, refused, reason, remedy } =
-    requirement;
+  const {
+    consumer,
+    capabilityId,
+    versionConstraint,
+    scope,
+    dependencyMode,
+    providers,
+    refused,
+    reason,
+    remedy,
+    outcome,
+  } = requirement;
   return (
-    <section class="card" id="requirement" aria-live="polite">
-      <header>
-        <h2>
-          {consumer} needs {capabilityId}
-        </h2>
-        <span class="quiet">
-          {versionConstraint} · scope {scope} · {dependencyMode}
-        </span>
-      </header>
-      {reason && <p class="bad">{reason}</p>}
-      {remedy && <p>To mend it: {remedy}.</p>}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Candidate</th>
-            <th scope="col">Version</th>
-            <th scope="col">Verdict</th>
-          </tr>
-        </thead>
-        <tbody>
-          {providers.map(({ module, version }) => (
-            <tr key={module}>
-              <td>{module}</td>
-              <td>{version}</td>
-              <td class="good">taken</td>
-            </tr>
-          ))}
-          {refused.map(({ module, version, objection }) => (
-            <tr key={`${module} ${version} ${objection}`}>
-              <td>{module}</td>
-              <td>{version}</td>
-              <td class="bad">{objection}</td>
-            </tr>
-          ))}
-          {providers.length + refused.length === 0 && (
+    <Card
+      title={`${consumer} needs ${capabilityId}`}
+      isLive
+      aside={
+        <State
+          word={outcome === "Bound" ? "bound" : "unresolved"}
+          tone={outcome === "Bound" ? "good" : dependencyMode === "optional" ? "wait" : "bad"}
+        />
+      }
+    >
+      <Facts
+        facts={[
+          ["Versions", versionConstraint],
+          ["Scope", scope],
+          ["Mode", dependencyMode],
+        ]}
+      />
+      {reason && <p class="bad-text">{reason}</p>}
+      {remedy && (
+        <p>
+          <strong>To mend it:</strong> {remedy}.
+        </p>
+      )}
+      <div class="scroll-x">
+        <table>
+          <thead>
             <tr>
-              <td colSpan={3} class="quiet">
-                No module of the game offers {capabilityId}.
-              </td>
+              <th scope="col">Candidate</th>
+              <th scope="col">Version</th>
+              <th scope="col">Verdict</th>
             </tr>
-          )}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody>
+            {providers.map(({ module, version }) => (
+              <tr key={module}>
+                <th scope="row">{module}</th>
+                <td>{version}</td>
+                <td>
+                  <State word="taken" tone="good" />
+                </td>
+              </tr>
+            ))}
+            {refused.map(({ module, version, objection }) => (
+              <tr key={`${module} ${version} ${objection}`}>
+                <th scope="row">{module}</th>
+                <td>{version}</td>
+                <td class="bad-text">{objection}</td>
+              </tr>
+            ))}
+            {providers.length + refused.length === 0 && (
+              <tr>
+                <td colSpan={3} class="quiet">
+                  No module of the game offers {capabilityId}.
+                </td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+function BindingsCard({ list }: { readonly list: readonly CapabilityBinding[] }): JSX.Element {
+  return (
+    <Card title="Bindings" aside={<span class="count">{list.length}</span>}>
+      {list.length === 0 ? (
+        <Empty title={bindings.empty} />
+      ) : (
+        <div class="scroll-x">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Consumer</th>
+                <th scope="col">Capability</th>
+                <th scope="col">Provider</th>
+                <th scope="col">State</th>
+                <th scope="col">Endpoint</th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.map((binding) => (
+                <tr key={keyOf(binding)}>
+                  <td>{binding.spec.consumer.moduleManifestName}</td>
+                  <td>
+                    <a href={linkTo("bindings", binding.metadata.namespace ?? "", binding.metadata.name)}>
+                      {binding.spec.capabilityId}
+                    </a>{" "}
+                    <span class="quiet">{binding.spec.scope}</span>
+                  </td>
+                  <td>
+                    {binding.spec.provider.moduleManifestName}{" "}
+                    <span class="quiet">{binding.spec.provider.capabilityVersion}</span>
+                  </td>
+                  <td>
+                    <State word={binding.status?.phase} />
+                  </td>
+                  <td>
+                    {binding.status?.resolvedEndpoint ? (
+                      <code>{binding.status.resolvedEndpoint}</code>
+                    ) : (
+                      <span class="quiet">not known</span>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Card>
   );
 }

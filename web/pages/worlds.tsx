@@ -1,90 +1,84 @@
 import type { JSX } from "preact";
-import { type KubeObject, keyOf } from "../kube.ts";
-import { Phase, StateNotice } from "../parts.tsx";
+import { useMemo, useState } from "preact/hooks";
+import type { CapabilityBinding } from "../../src/api/capability-binding.ts";
+import type { WorldInstance } from "../../src/api/world-instance.ts";
+import { keyOf } from "../live/collection.ts";
+import { useObjects } from "../live/use-live.ts";
+import { countsOf } from "../model/counts.ts";
+import { bindings, worlds } from "../model/kinds.ts";
+import { useNamespace } from "../model/namespace.ts";
+import { Filters } from "../parts/filters.tsx";
+import { Card, Empty, Page, Waiting } from "../parts/page.tsx";
+import { State } from "../parts/state.tsx";
+import { type TableColumn, VirtualTable } from "../parts/virtual-table.tsx";
 import { linkTo } from "../router.ts";
-import { useObjects } from "../use-live.ts";
 
-interface World extends KubeObject {
-  readonly spec: { readonly gameRef: { readonly name: string }; readonly region: string };
-  readonly status?: { readonly phase?: string; readonly message?: string };
-}
+const columnsWith = (bound: ReadonlyMap<string, number>): readonly TableColumn<WorldInstance>[] => [
+  {
+    title: "World",
+    share: 2,
+    cell: ({ metadata }) => <a href={linkTo("worlds", metadata.namespace ?? "", metadata.name)}>{metadata.name}</a>,
+  },
+  { title: "Namespace", share: 1.3, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "State", share: 1.1, cell: ({ status }) => <State word={status?.phase} /> },
+  { title: "Game", share: 1.5, cell: ({ spec }) => spec.gameRef.name },
+  { title: "Region", share: 1, cell: ({ spec }) => spec.region },
+  { title: "Bindings", share: 0.8, isNumber: true, cell: (world) => bound.get(keyOf(world)) ?? 0 },
+  {
+    title: "Message",
+    share: 3.5,
+    cell: ({ status }) => <span class="quiet">{status?.message ?? "Not looked at yet"}</span>,
+  },
+];
 
-interface Binding extends KubeObject {
-  readonly spec: {
-    readonly capabilityId: string;
-    readonly scope: string;
-    readonly worldRef?: { readonly name: string };
-    readonly consumer: { readonly moduleManifestName: string };
-    readonly provider: { readonly moduleManifestName: string; readonly capabilityVersion?: string };
-  };
-  readonly status?: { readonly phase?: string; readonly resolvedEndpoint?: string };
-}
-
-const group = "/apis/game.platform/v1alpha1";
-
-/** Every world, what is bound in it, and why a world is not running. */
-export function Worlds(): JSX.Element {
-  const worlds = useObjects<World>(`${group}/worldinstances`);
-  const bindings = useObjects<Binding>(`${group}/capabilitybindings`);
-  if (worlds.kind !== "Live") return <StateNotice state={worlds} />;
-  if (worlds.value.length === 0)
-    return <p class="quiet">No world yet. Apply one with kubectl; it appears here at once.</p>;
-  return (
-    <>
-      {worlds.value.map((world) => (
-        <WorldCard
-          key={keyOf(world)}
-          world={world}
-          bindings={bindings.kind === "Live" ? bindings.value.filter((binding) => isOf(binding, world)) : []}
-        />
-      ))}
-    </>
+/** Every world, how much is bound in it, and why one is not running. */
+export function Worlds({ query }: { readonly query: URLSearchParams }): JSX.Element {
+  const [namespace] = useNamespace();
+  const found = useObjects<WorldInstance>(worlds, { namespace });
+  const bound = useObjects<CapabilityBinding>(bindings, { namespace });
+  const [text, setText] = useState("");
+  const phase = query.get("state") ?? "";
+  const all = found.kind === "Live" ? found.value : [];
+  const columns = useMemo(() => columnsWith(countBindings(bound.kind === "Live" ? bound.value : [])), [bound]);
+  const shown = useMemo(
+    () =>
+      all.filter(
+        ({ metadata, spec, status }) =>
+          (phase === "" || (status?.phase ?? "pending") === phase) &&
+          `${metadata.namespace}/${metadata.name} ${spec.gameRef.name}`.toLowerCase().includes(text.toLowerCase()),
+      ),
+    [all, phase, text],
   );
-}
-
-const isOf = ({ metadata, spec }: Binding, world: World): boolean =>
-  metadata.namespace === world.metadata.namespace && spec.worldRef?.name === world.metadata.name;
-
-function WorldCard({ world, bindings }: { readonly world: World; readonly bindings: readonly Binding[] }): JSX.Element {
-  const { name, namespace } = world.metadata;
   return (
-    <section class="card" aria-label={`World ${name}`}>
-      <header>
-        <h2>
-          <a href={linkTo("worlds", namespace ?? "", name)}>{name}</a>
-        </h2>
-        <Phase phase={world.status?.phase} />
-        <span class="quiet">
-          {namespace} · game {world.spec.gameRef.name} · {world.spec.region}
-        </span>
-      </header>
-      <p>{world.status?.message ?? "Not looked at yet"}</p>
-      {bindings.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Consumer</th>
-              <th scope="col">Capability</th>
-              <th scope="col">Provider</th>
-              <th scope="col">Version</th>
-              <th scope="col">Endpoint</th>
-            </tr>
-          </thead>
-          <tbody>
-            {bindings.map((binding) => (
-              <tr key={keyOf(binding)}>
-                <td>{binding.spec.consumer.moduleManifestName}</td>
-                <td>
-                  {binding.spec.capabilityId} <span class="quiet">({binding.spec.scope})</span>
-                </td>
-                <td>{binding.spec.provider.moduleManifestName}</td>
-                <td>{binding.spec.provider.capabilityVersion}</td>
-                <td>{binding.status?.resolvedEndpoint ?? <span class="quiet">not known</span>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+    <Page title="Worlds" isWide>
+      {found.kind !== "Live" ? (
+        <Waiting state={found} what="worlds" />
+      ) : all.length === 0 ? (
+        <Empty title={worlds.empty}>
+          Apply a WorldInstance with kubectl, or start with capstan up --demo; it appears here at once.
+        </Empty>
+      ) : (
+        <Card label="Worlds" class="flush">
+          <Filters
+            name="state"
+            chosen={phase}
+            counts={countsOf(all.map(({ status }) => status?.phase))}
+            text={text}
+            onText={setText}
+            found={shown.length}
+          />
+          <VirtualTable label="Worlds" items={shown} columns={columns} keyOf={keyOf} />
+        </Card>
       )}
-    </section>
+    </Page>
   );
+}
+
+function countBindings(list: readonly CapabilityBinding[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { metadata, spec } of list) {
+    const key = `${metadata.namespace}/${spec.worldRef?.name}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
 }

@@ -1,0 +1,137 @@
+import type { JSX } from "preact";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ServiceTarget } from "../../src/api/service-target.ts";
+import { send } from "../api.ts";
+import { keyOf } from "../live/collection.ts";
+import { useObjects } from "../live/use-live.ts";
+import { countsOf } from "../model/counts.ts";
+import { services } from "../model/kinds.ts";
+import { useNamespace } from "../model/namespace.ts";
+import { capabilityOf, isWanted, languageOf, optionsOf } from "../model/service-filter.ts";
+import { Ago } from "../parts/ago.tsx";
+import { Filters } from "../parts/filters.tsx";
+import { Card, Empty, Page, Waiting } from "../parts/page.tsx";
+import { State } from "../parts/state.tsx";
+import { type TableColumn, VirtualTable } from "../parts/virtual-table.tsx";
+import { linkTo, setFilter } from "../router.ts";
+
+type Beats = Readonly<Record<string, string>>;
+
+const columnsWith = (beats: Beats): readonly TableColumn<ServiceTarget>[] => [
+  {
+    title: "Service",
+    share: 1.8,
+    cell: ({ metadata, spec }) => (
+      <a href={linkTo("services", metadata.namespace ?? "", metadata.name)}>{spec.serviceName}</a>
+    ),
+  },
+  { title: "State", share: 1, cell: ({ status }) => <State word={status?.health} /> },
+  { title: "Capability", share: 1.8, cell: ({ spec }) => capabilityOf(spec) },
+  { title: "Language", share: 1, cell: ({ spec }) => <span class="quiet">{languageOf(spec)}</span> },
+  { title: "Address", share: 1.6, cell: ({ spec }) => <code>{`${spec.host}:${spec.port}`}</code> },
+  { title: "Last seen", share: 1, cell: ({ spec, status }) => <Ago time={beats[spec.id ?? ""] ?? status?.lastSeen} /> },
+  { title: "Why", share: 1.8, cell: ({ status }) => <span class="quiet">{status?.reason}</span> },
+  { title: "Namespace", share: 1.2, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+];
+
+/** Who is registered, what it offers, and whether it is alive; changes as the registry does. */
+export function Services({ query }: { readonly query: URLSearchParams }): JSX.Element {
+  const [namespace] = useNamespace();
+  const found = useObjects<ServiceTarget>(services, { namespace });
+  const [text, setText] = useState("");
+  const [beats, onShown] = useHeartbeats();
+  const health = query.get("state") ?? "";
+  const capability = query.get("capability") ?? "";
+  const language = query.get("language") ?? "";
+  const all = found.kind === "Live" ? found.value : [];
+  const shown = useMemo(
+    () => all.filter((service) => isWanted(service, { health, capability, language, text })),
+    [all, health, capability, language, text],
+  );
+  const columns = useMemo(() => columnsWith(beats), [beats]);
+  return (
+    <Page title="Live services" isWide>
+      {found.kind !== "Live" ? (
+        <Waiting state={found} what="services" />
+      ) : all.length === 0 ? (
+        <Empty title={services.empty}>
+          A service registers itself with <code>POST /api/v1/capabilities/register</code> or the registry client; it
+          appears here at once.
+        </Empty>
+      ) : (
+        <Card label="Live services" class="flush">
+          <Filters
+            name="state"
+            chosen={health}
+            counts={countsOf(all.map(({ status }) => status?.health))}
+            text={text}
+            onText={setText}
+            found={shown.length}
+          >
+            <Choice
+              name="capability"
+              chosen={capability}
+              options={optionsOf(all.map(({ spec }) => spec.serviceType))}
+            />
+            <Choice name="language" chosen={language} options={optionsOf(all.map(({ spec }) => spec.languageName))} />
+          </Filters>
+          <VirtualTable label="Live services" items={shown} columns={columns} keyOf={keyOf} onShown={onShown} />
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+function Choice({
+  name,
+  chosen,
+  options,
+}: {
+  readonly name: string;
+  readonly chosen: string;
+  readonly options: readonly string[];
+}): JSX.Element {
+  return (
+    <select
+      aria-label={`Filter by ${name}`}
+      value={chosen}
+      onChange={(event) => setFilter(name, event.currentTarget.value)}
+    >
+      <option value="">any {name}</option>
+      {options.map((option) => (
+        <option key={option} value={option}>
+          {option}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const askEveryMs = 5_000;
+const maxAsked = 100;
+
+/** Heartbeats never get into the Kubernetes API, so the registry is asked about the rows in sight, while anybody looks. */
+function useHeartbeats(): readonly [Beats, (shown: readonly ServiceTarget[]) => void] {
+  const [beats, setBeats] = useState<Beats>({});
+  const ids = useRef<readonly string[]>([]);
+  const onShown = useCallback((shown: readonly ServiceTarget[]) => {
+    ids.current = shown.flatMap(({ spec }) => (spec.id ? [spec.id] : [])).slice(0, maxAsked);
+  }, []);
+  useEffect(() => {
+    let isWanted = true;
+    const ask = async (): Promise<void> => {
+      if (!isWanted || document.hidden || ids.current.length === 0) return;
+      const answer = await send<Beats>("GET", `/ui/api/heartbeats/${encodeURIComponent(ids.current.join(","))}`);
+      if (answer.kind === "Refused") isWanted = answer.status === 0 || answer.status >= 500;
+      else if (isWanted) setBeats(answer.value);
+    };
+    const timer = setInterval(() => void ask(), askEveryMs);
+    const soon = setTimeout(() => void ask(), 300);
+    return () => {
+      isWanted = false;
+      clearInterval(timer);
+      clearTimeout(soon);
+    };
+  }, []);
+  return [beats, onShown];
+}
