@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type AuditEntry, type AuditRecord, objectText } from "./entry.ts";
 import { redact, redactText } from "./redact.ts";
 
@@ -25,46 +25,53 @@ export function chained(record: AuditRecord, sequence: number, previousHash: str
         ? text
         : canonicalJson({ cut: `${text.length} characters`, sha256: sha256(text) }),
     previousHash,
+    hash: "",
   };
-  if (text.includes("\0") || Object.values(entry).some((value) => typeof value === "string" && value.includes("\0")))
+  const covered = coveredText(entry);
+  // JSON spells a NUL as \u0000; only a text that has this spelling needs the closer look.
+  if (covered.includes(String.raw`\u0000`) && Object.values(entry).some(hasNul))
     throw new RangeError(`an audit row about ${objectText(object)} may not contain a NUL character`);
-  return { ...entry, hash: hashOf(entry) };
+  entry.hash = sha256(covered);
+  return entry;
 }
 
-export const hashOf = (entry: Omit<AuditEntry, "hash">): string =>
-  sha256(
-    JSON.stringify([
-      entry.sequence,
-      entry.id,
-      entry.time,
-      entry.actor,
-      entry.verb,
-      entry.kind,
-      entry.namespace,
-      entry.name,
-      entry.uid,
-      entry.result,
-      entry.details,
-      entry.previousHash,
-    ]),
-  );
+const hasNul = (value: unknown): boolean => typeof value === "string" && value.includes("\0");
+
+export const hashOf = (entry: Omit<AuditEntry, "hash">): string => sha256(coveredText(entry));
+
+/** Everything that a row's hash speaks for, in one spelling. */
+const coveredText = (entry: Omit<AuditEntry, "hash">): string =>
+  JSON.stringify([
+    entry.sequence,
+    entry.id,
+    entry.time,
+    entry.actor,
+    entry.verb,
+    entry.kind,
+    entry.namespace,
+    entry.name,
+    entry.uid,
+    entry.result,
+    entry.details,
+    entry.previousHash,
+  ]);
 
 /** The same value always gives the same text: members are sorted, and what JSON cannot say is left out. */
 export function canonicalJson(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-    return `{${members.join(",")}}`;
+  let members = "";
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (member !== undefined) members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
   }
-  return JSON.stringify(value) ?? "null";
+  return `{${members}}`;
 }
 
 /** A row tells what happened; it is no place for whole objects. */
 const maxDetailsLength = 16_384;
 
 export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }

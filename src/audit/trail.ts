@@ -3,7 +3,7 @@ import type { Database, Transaction, WriteStep } from "../store/database.ts";
 import { StoreError } from "../store/store-error.ts";
 import { chained, genesisHash } from "./chain.ts";
 import { type Checkpoint, type Head, headOf, signCheckpoint, signHead } from "./checkpoint.ts";
-import type { AuditEntry, AuditRecord } from "./entry.ts";
+import type { AuditRecord } from "./entry.ts";
 import type { AuditSigner } from "./signing-key.ts";
 import { auditMigrations, entryColumns, entryValues } from "./tables.ts";
 
@@ -79,7 +79,7 @@ class DatabaseTrail implements AuditTrail {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, maxAppendsTogether);
       try {
-        const added = await retried(() => this.#commit(batch));
+        const added = (await this.#writeBehind(batch)) ?? (await retried(() => this.#writeAfterLooking(batch)));
         batch.forEach(({ resolve }, index) => resolve(added[index] ?? 0));
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -88,40 +88,30 @@ class DatabaseTrail implements AuditTrail {
     this.#writing = false;
   }
 
-  async #commit(batch: readonly Waiting[]): Promise<readonly number[]> {
-    const head = this.#head;
-    if (head !== undefined) {
-      const added = await this.#commitBehind(head, batch);
-      if (added !== undefined) return added;
-    }
-    return this.#commitAfterLooking(batch);
-  }
-
   /**
-   * Nearly always the trail ends where we left it and no happening was told before, so everything can be made ready
-   * beforehand and written in one turn. The head's guard and the ids' uniqueness find out when that is not so.
+   * Nearly always the trail ends where we left it and no happening was told before, so there is nothing to ask and all
+   * is written in one turn. The head's guard and the ids' uniqueness find out when that is not so.
    */
-  async #commitBehind(head: Head, batch: readonly Waiting[]): Promise<readonly number[] | undefined> {
+  async #writeBehind(batch: readonly Waiting[]): Promise<readonly number[] | undefined> {
+    const head = this.#head;
     this.#head = undefined;
-    const growth = grow(head, batch, new Set(), this.#options);
-    if (growth.entries.length > 0) {
-      const written = await this.#options.database.write(stepsOf(head, growth)).catch(unlessTaken);
-      if (!written) return undefined;
-    }
+    if (head === undefined) return undefined;
+    const growth = new Growth(head, batch, new Set(), this.#options);
+    const written = await this.#options.database.write(growth.steps()).catch(unlessUnsure);
+    if (!written) return undefined;
     this.#head = growth.head;
     return growth.added;
   }
 
   /** Reads where the trail ends and what it has already, and holds it there until it is written. */
-  async #commitAfterLooking(batch: readonly Waiting[]): Promise<readonly number[]> {
+  async #writeAfterLooking(batch: readonly Waiting[]): Promise<readonly number[]> {
     const { database } = this.#options;
     const growth = await database.transaction(async (transaction) => {
       const head = await readHead(database, transaction);
       if (head === undefined) throw new Error("the audit trail has lost its head; run capstan audit verify");
       const ids = batch.flatMap(({ records }) => records.map(({ id }) => id));
-      const planned = grow(head, batch, await existing(transaction, ids), this.#options);
-      if (planned.entries.length === 0) return planned;
-      for (const step of stepsOf(head, planned))
+      const planned = new Growth(head, batch, await existing(transaction, ids), this.#options);
+      for (const step of planned.steps())
         if (step.kind === "Insert") await transaction.insert(step);
         else await transaction.query(step.sql, step.values);
       return planned;
@@ -131,84 +121,85 @@ class DatabaseTrail implements AuditTrail {
   }
 }
 
-/** What a batch makes of the trail. */
-interface Growth {
-  readonly entries: readonly AuditEntry[];
-  readonly checkpoints: readonly Checkpoint[];
+/** What a batch makes of the trail, told step by step: rows can be on their way while the next ones are being chained. */
+class Growth {
   /** How many rows each append has added. */
-  readonly added: readonly number[];
-  readonly head: Head;
-}
+  readonly added: number[] = [];
+  /** Where the trail ends, once all steps are told. */
+  head: Head;
+  readonly #batch: readonly Waiting[];
+  readonly #known: Set<string>;
+  readonly #options: AuditTrailOptions;
 
-function grow(
-  head: Head,
-  batch: readonly Waiting[],
-  known: Set<string>,
-  { signer, env, checkpointEvery = defaultCheckpointEvery }: AuditTrailOptions,
-): Growth {
-  const entries: AuditEntry[] = [];
-  const checkpoints: Checkpoint[] = [];
-  let { sequence, hash, checkpoint } = head;
-  const time = env.now().toISOString();
-  const added = batch.map(({ records }) => {
-    const before = entries.length;
-    for (const record of records) {
-      if (known.has(record.id)) continue;
-      known.add(record.id);
-      const entry = chained(record, ++sequence, hash);
-      hash = entry.hash;
-      entries.push(entry);
-      if (sequence - checkpoint < checkpointEvery) continue;
-      checkpoints.push(signCheckpoint(signer, { sequence, hash, previous: checkpoint, time }));
-      checkpoint = sequence;
+  constructor(head: Head, batch: readonly Waiting[], known: Set<string>, options: AuditTrailOptions) {
+    this.head = head;
+    this.#batch = batch;
+    this.#known = known;
+    this.#options = options;
+  }
+
+  *steps(): Generator<WriteStep> {
+    const { signer, env, checkpointEvery = defaultCheckpointEvery } = this.#options;
+    const from = this.head;
+    const time = env.now().toISOString();
+    const checkpoints: Checkpoint[] = [];
+    let rows: ReturnType<typeof entryValues>[] = [];
+    let { sequence, hash, checkpoint } = from;
+    for (const { records } of this.#batch) {
+      const before = sequence;
+      for (const record of records) {
+        if (this.#known.has(record.id)) continue;
+        this.#known.add(record.id);
+        const entry = chained(record, ++sequence, hash);
+        hash = entry.hash;
+        rows.push(entryValues(entry));
+        if (rows.length === rowsPerStep) {
+          yield { kind: "Insert", table: "audit_entries", columns: entryColumns, rows };
+          rows = [];
+        }
+        if (sequence - checkpoint < checkpointEvery) continue;
+        checkpoints.push(signCheckpoint(signer, { sequence, hash, previous: checkpoint, time }));
+        checkpoint = sequence;
+      }
+      this.added.push(sequence - before);
     }
-    return entries.length - before;
-  });
-  const next = entries.length === 0 ? head : signHead(signer, { sequence, hash, checkpoint, time });
-  return { entries, checkpoints, added, head: next };
+    if (sequence === from.sequence) return;
+    if (rows.length > 0) yield { kind: "Insert", table: "audit_entries", columns: entryColumns, rows };
+    if (checkpoints.length > 0) yield checkpointRows(checkpoints);
+    this.head = signHead(signer, { sequence, hash, checkpoint, time });
+    yield movedHead(from, this.head);
+  }
 }
 
-/** The head moves first: whoever comes second finds it moved, and writes nothing. */
-const stepsOf = (from: Head, { head, entries, checkpoints }: Growth): readonly WriteStep[] => [
-  {
-    kind: "Guard",
-    sql: "UPDATE audit_head SET sequence = ?, hash = ?, checkpoint = ?, time = ?, key_id = ?, signature = ? WHERE only_row = 1 AND sequence = ? AND hash = ?",
-    values: [
-      head.sequence,
-      head.hash,
-      head.checkpoint,
-      head.time,
-      head.keyId,
-      head.signature,
-      from.sequence,
-      from.hash,
-    ],
-  },
-  { kind: "Insert", table: "audit_entries", columns: entryColumns, rows: entries.map(entryValues) },
-  ...(checkpoints.length === 0
-    ? []
-    : [
-        {
-          kind: "Insert" as const,
-          table: "audit_checkpoints",
-          columns: ["sequence", "hash", "previous", "time", "key_id", "signature"],
-          rows: checkpoints.map(({ sequence, hash, previous, time, keyId, signature }) => [
-            sequence,
-            hash,
-            previous,
-            time,
-            keyId,
-            signature,
-          ]),
-        },
-      ]),
-];
+/** Whoever comes second finds the head moved, and writes nothing. */
+const movedHead = (from: Head, { sequence, hash, checkpoint, time, keyId, signature }: Head): WriteStep => ({
+  kind: "Guard",
+  sql: "UPDATE audit_head SET sequence = ?, hash = ?, checkpoint = ?, time = ?, key_id = ?, signature = ? WHERE only_row = 1 AND sequence = ? AND hash = ?",
+  values: [sequence, hash, checkpoint, time, keyId, signature, from.sequence, from.hash],
+});
 
-/** Somebody has told one of the happenings before. */
-function unlessTaken(error: unknown): false {
-  if (error instanceof StoreError && error.reason === "Conflict") return false;
+const checkpointRows = (checkpoints: readonly Checkpoint[]): WriteStep => ({
+  kind: "Insert",
+  table: "audit_checkpoints",
+  columns: ["sequence", "hash", "previous", "time", "key_id", "signature"],
+  rows: checkpoints.map(({ sequence, hash, previous, time, keyId, signature }) => [
+    sequence,
+    hash,
+    previous,
+    time,
+    keyId,
+    signature,
+  ]),
+});
+
+/** Somebody has told one of the happenings before, or nobody knows whether it is written: a look will tell. */
+function unlessUnsure(error: unknown): false {
+  if (isWorthALook(error)) return false;
   throw error;
 }
+
+const isWorthALook = (error: unknown): boolean =>
+  error instanceof StoreError && (error.reason === "Conflict" || error.reason === "CommitUnknown");
 
 /** Trying again is safe in all of these cases: what was written the first time is found by its id. */
 async function retried<T>(work: () => Promise<T>): Promise<T> {
@@ -216,8 +207,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const again = error instanceof StoreError && (error.reason === "Conflict" || error.reason === "CommitUnknown");
-      if (!again || attempt >= maxAttempts) throw error;
+      if (!isWorthALook(error) || attempt >= maxAttempts) throw error;
     }
   }
 }
@@ -244,5 +234,6 @@ async function existing(transaction: Transaction, ids: readonly string[]): Promi
 
 export const defaultCheckpointEvery = 1_000;
 const maxAppendsTogether = 500;
+const rowsPerStep = 100;
 const idsPerQuery = 500;
 const maxAttempts = 5;

@@ -15,10 +15,10 @@ export interface Database {
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /**
-   * A transaction whose statements are all known beforehand: one turn instead of one for each of them. Answers false, and
-   * has written nothing, when a guard found no row to change.
+   * A transaction that asks nothing: one turn instead of one for each statement, and steps may still be made while those
+   * before them are being written. Answers false, and has written nothing, when a guard found no row to change.
    */
-  write(steps: readonly WriteStep[]): Promise<boolean>;
+  write(steps: Iterable<WriteStep>): Promise<boolean>;
   /** Messages of committed transactions, of this process and of others; answers how to stop. */
   listen(channel: string, listener: Listener): Promise<() => Promise<void>>;
   close(): Promise<void>;

@@ -73,12 +73,18 @@ class PostgresDatabase implements Database {
     return this.#transact((client) => work(transactionOn(client)));
   }
 
-  async write(steps: readonly WriteStep[]): Promise<boolean> {
+  async write(steps: Iterable<WriteStep>): Promise<boolean> {
     try {
       await this.#transact(async (client) => {
-        for (const step of steps)
-          if (step.kind === "Insert") await transactionOn(client).insert(step);
-          else if ((await changed(client, step.sql, step.values)) !== 1) throw new GuardMissed();
+        let before: Promise<void> = Promise.resolve();
+        // The server works on one step while the next one is being made.
+        for (const step of steps) {
+          await before;
+          before = taken(client, step);
+          // Should the next step fail to be made, this one is rolled back whatever came of it.
+          before.catch(() => undefined);
+        }
+        await before;
       });
       return true;
     } catch (error) {
@@ -177,11 +183,13 @@ function transactionOn(client: pg.PoolClient): Transaction {
 /** A guard found no row: everything is rolled back, and nobody hears of it. */
 class GuardMissed extends Error {}
 
-async function changed(client: pg.PoolClient, sql: string, values: readonly SqlValue[]): Promise<number> {
+async function taken(client: pg.PoolClient, step: WriteStep): Promise<void> {
+  if (step.kind === "Insert") return transactionOn(client).insert(step);
   try {
-    return (await client.query(toDollars(sql), [...values])).rowCount ?? 0;
+    const { rowCount } = await client.query(toDollars(step.sql), [...step.values]);
+    if (rowCount !== 1) throw new GuardMissed();
   } catch (error) {
-    throw toStoreError(error, "query");
+    throw error instanceof GuardMissed ? error : toStoreError(error, "query");
   }
 }
 

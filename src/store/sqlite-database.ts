@@ -57,8 +57,8 @@ class SqliteDatabase implements Database {
     return this.#inTurn(() => this.#transact(work));
   }
 
-  write(steps: readonly WriteStep[]): Promise<boolean> {
-    return this.#inTurn(async () => (await this.#answer({ kind: "write", steps: steps.map(stepOf) })).written ?? false);
+  write(steps: Iterable<WriteStep>): Promise<boolean> {
+    return this.#inTurn(() => this.#write(steps));
   }
 
   migrate(component: string, migrations: readonly Migration[]): Promise<void> {
@@ -102,6 +102,23 @@ class SqliteDatabase implements Database {
     for (const { channel, payload } of messages)
       for (const listener of this.#listeners.get(channel) ?? []) listener.onMessage(payload);
     return result;
+  }
+
+  async #write(steps: Iterable<WriteStep>): Promise<boolean> {
+    let ready: SqliteStep[] = [];
+    try {
+      for (const step of steps) {
+        ready.push(stepOf(step));
+        if (step.kind === "Guard" || step.rows.length < rowsWorthSending) continue;
+        // The thread begins with these while the next ones are being made.
+        this.#worker.postMessage({ kind: "steps", steps: ready } satisfies SqliteTask);
+        ready = [];
+      }
+    } catch (error) {
+      await this.#answer({ kind: "end", steps: [], abandon: true });
+      throw error;
+    }
+    return (await this.#answer({ kind: "end", steps: ready, abandon: false })).written ?? false;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -163,6 +180,9 @@ const reasons: Readonly<Record<number, StoreErrorReason>> = {
   19: "Conflict", // CONSTRAINT
   26: "Corrupt", // NOTADB
 };
+
+/** Fewer are not worth a message of their own. */
+const rowsWorthSending = 64;
 
 const stepOf = (step: WriteStep): SqliteStep =>
   step.kind === "Guard"

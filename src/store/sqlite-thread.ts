@@ -6,7 +6,9 @@ export type SqliteTask =
   | { readonly kind: "script"; readonly sql: string }
   | { readonly kind: "query"; readonly sql: string; readonly values: readonly SqlValue[] }
   | { readonly kind: "insert"; readonly sql: string; readonly rows: readonly (readonly SqlValue[])[] }
-  | { readonly kind: "write"; readonly steps: readonly SqliteStep[] }
+  | { readonly kind: "steps"; readonly steps: readonly SqliteStep[] }
+  /** Ends what `steps` have begun. */
+  | { readonly kind: "end"; readonly steps: readonly SqliteStep[]; readonly abandon: boolean }
   | { readonly kind: "close" };
 
 /** Runs its statement for every row of values. */
@@ -19,7 +21,7 @@ export interface SqliteStep {
 export interface SqliteReply {
   readonly id: number;
   readonly rows?: readonly Row[];
-  /** Whether a `write` was done; absent for everything else. */
+  /** Whether steps were committed; absent for everything else. */
   readonly written?: boolean;
   readonly error?: { readonly message: string; readonly code: number };
 }
@@ -46,29 +48,41 @@ export function runSqliteThread(): void {
     return statement;
   };
 
-  /** Whether every guard found its row. */
-  const takeSteps = (steps: readonly SqliteStep[]): boolean => {
-    for (const { sql, rows, isGuard } of steps) {
-      const statement = prepare(sql);
-      for (const row of rows) if (statement.run(...row).changes !== 1 && isGuard) return false;
+  /** A transaction of steps that is under way; once it has failed, its further steps are passed over. */
+  let underWay: { failure?: unknown; missed?: true } | undefined;
+
+  const takeSteps = (steps: readonly SqliteStep[]): void => {
+    if (underWay?.failure !== undefined || underWay?.missed) return;
+    const state: NonNullable<typeof underWay> = underWay ?? {};
+    try {
+      if (underWay === undefined) database?.exec("BEGIN IMMEDIATE");
+      underWay = state;
+      for (const { sql, rows, isGuard } of steps) {
+        const statement = prepare(sql);
+        for (const row of rows) if (statement.run(...row).changes !== 1 && isGuard) state.missed = true;
+      }
+    } catch (error) {
+      underWay = state;
+      state.failure = error;
     }
-    return true;
   };
 
-  const write = (steps: readonly SqliteStep[]): boolean => {
-    database?.exec("BEGIN IMMEDIATE");
+  const endSteps = (steps: readonly SqliteStep[], abandon: boolean): boolean => {
+    if (!abandon) takeSteps(steps);
+    const { failure, missed } = underWay ?? {};
+    underWay = undefined;
+    const isGood = failure === undefined && !missed && !abandon;
     try {
-      const written = takeSteps(steps);
-      database?.exec(written ? "COMMIT" : "ROLLBACK");
-      return written;
-    } catch (error) {
+      if (isGood) database?.exec("COMMIT");
+    } finally {
       // A full disk ends some transactions by itself; then there is nothing left to roll back.
       if (database?.isTransaction) database.exec("ROLLBACK");
-      throw error;
     }
+    if (failure !== undefined) throw failure;
+    return isGood;
   };
 
-  const perform = (task: Exclude<SqliteTask, { kind: "write" }>): Row[] | undefined => {
+  const perform = (task: Exclude<SqliteTask, { kind: "steps" | "end" }>): Row[] | undefined => {
     switch (task.kind) {
       case "open":
         database = new sqlite.DatabaseSync(task.file, { timeout: 5_000 });
@@ -94,9 +108,12 @@ export function runSqliteThread(): void {
   };
 
   parentPort?.on("message", (task: SqliteTask & { readonly id: number }) => {
+    if (task.kind === "steps") return takeSteps(task.steps);
     try {
       parentPort.postMessage(
-        task.kind === "write" ? { id: task.id, written: write(task.steps) } : { id: task.id, rows: perform(task) },
+        task.kind === "end"
+          ? { id: task.id, written: endSteps(task.steps, task.abandon) }
+          : { id: task.id, rows: perform(task) },
       );
     } catch (thrown) {
       const { message, errcode } = thrown as { message?: string; errcode?: number };
