@@ -1,15 +1,6 @@
 /** One function of a class: what it is and how it is provisioned. */
-import {
-  boolean,
-  defaulted,
-  integer,
-  map,
-  number,
-  object,
-  optional,
-  string,
-  type TypeOf,
-} from "../kube/schema/build.ts";
+import { boolean, defaulted, integer, map, number, object, string, type TypeOf } from "../kube/schema/build.ts";
+import { optional } from "./nullable.ts";
 
 const count = (description: string) => optional(integer({ description, minimum: 0, maximum: 4294967295 }));
 

@@ -10,12 +10,12 @@ import {
   number,
   object,
   oneOf,
-  optional,
   string,
 } from "../kube/schema/build.ts";
 import { classFunction } from "./class-function.ts";
 import { age, conditionColumn } from "./columns.ts";
 import { type ConditionTypeOf, conditions, type ReasonOf } from "./condition.ts";
+import { optional } from "./nullable.ts";
 import { odgmConfig } from "./odgm.ts";
 
 export const classRuntimePhases = ["pending", "applying", "progressing", "available", "degraded", "deleting"] as const;

@@ -1,15 +1,6 @@
 /** The settings of ODGM, the data store that holds the objects of a class. */
-import {
-  array,
-  boolean,
-  defaulted,
-  integer,
-  map,
-  object,
-  optional,
-  string,
-  type TypeOf,
-} from "../kube/schema/build.ts";
+import { array, boolean, defaulted, integer, map, object, string, type TypeOf } from "../kube/schema/build.ts";
+import { optional } from "./nullable.ts";
 
 const unsigned = (description: string) => integer({ description, minimum: 0, format: "int64" });
 const unsignedList = (description: string) => array(unsigned("A number."), { description });

@@ -11,6 +11,7 @@ import { writeStatus } from "../../runtime/status-write.ts";
 import { type ChildKind, childKindRef, childKinds } from "./child-kinds.ts";
 import { ownerLabel } from "./labels.ts";
 import { phaseConditions } from "./reduce.ts";
+import { withoutNulls } from "./without-nulls.ts";
 
 /**
  * Deletes everything with our label before the class runtime may go. The server is asked, not a cache: what a crash left
@@ -61,7 +62,7 @@ async function labelled(
 }
 
 async function showDeleting(object: ClassRuntime, context: ActContext<ClassRuntime>): Promise<void> {
-  const old = object.status ?? {};
+  const old = withoutNulls(object.status ?? {});
   if (old.phase === "deleting") return;
   const message = "Its objects are being deleted";
   const conditions = phaseConditions({ phase: "deleting", message }).reduce<typeof old.conditions>(

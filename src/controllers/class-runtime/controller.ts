@@ -39,6 +39,7 @@ import { type ClassRuntimeSettings, defaultSettings } from "./settings.ts";
 import { builtinTemplates } from "./templates/catalogue.ts";
 import type { Template } from "./templates/template.ts";
 import { wirePermissions } from "./wire/permissions.ts";
+import { withoutNulls } from "./without-nulls.ts";
 
 export interface ClassRuntimeOptions {
   /** For the time that enforcement takes. */
@@ -80,7 +81,7 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
       ...wirePermissions,
     ],
     finalizer: cleanUp,
-    observe: (object, { read, now }) => observe(object, read, now, { settings, templates, followed }),
+    observe: (object, { read, now }) => observe(withoutNulls(object), read, now, { settings, templates, followed }),
     evaluate: (observation) => ({ observation, decision: evaluate(observation) }),
     async act({ decision }, { write, read }) {
       metrics.counts(read);

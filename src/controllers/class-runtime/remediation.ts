@@ -13,6 +13,7 @@ import type { EventNote } from "../../runtime/events.ts";
 import { allow } from "../../runtime/permission.ts";
 import { annotationsChanged, or, type Predicate } from "../../runtime/predicates.ts";
 import { refusalOf } from "../../runtime/refusal.ts";
+import { withoutNulls } from "./without-nulls.ts";
 
 /**
  * Asks for help once per incident: a degraded class runtime that names a ConfigMap gets the RemediationRequest that is
@@ -42,7 +43,8 @@ interface Incident {
   readonly since: string;
 }
 
-function incidentOf({ metadata, status }: ClassRuntime): Incident | undefined {
+function incidentOf(classRuntime: ClassRuntime): Incident | undefined {
+  const { metadata, status } = withoutNulls(classRuntime);
   const configMap = metadata.annotations?.[annotations.remediation];
   if (!configMap || status?.phase !== "degraded") return undefined;
   const since = status.phase_since ?? "";

@@ -4,6 +4,7 @@ import { generationChanged } from "../../../runtime/predicates.ts";
 import { enforcementMode } from "../enforcement-mode.ts";
 import type { ClassRuntimeMetrics } from "../metrics.ts";
 import type { ClassRuntimeSettings } from "../settings.ts";
+import { withoutNulls } from "../without-nulls.ts";
 import { type Measurements, type Queries, queriesFor, recommend, reduceAnalysis } from "./analysis.ts";
 import { type Prometheus, PrometheusError } from "./prometheus.ts";
 
@@ -25,7 +26,7 @@ export function classRuntimeAnalyzer(
     name: "class-runtime-analyzer",
     reconciles: ClassRuntime,
     predicates: [generationChanged],
-    observe: (classRuntime) => observe(classRuntime),
+    observe: (object) => observe(withoutNulls(object)),
     evaluate: (observed) => observed,
     async act({ queries }, { signal, log }) {
       if (queries === undefined) return undefined;
@@ -38,7 +39,8 @@ export function classRuntimeAnalyzer(
         return undefined;
       }
     },
-    reduce({ object, outcome, now }) {
+    reduce({ object: given, outcome, now }) {
+      const object = withoutNulls(given);
       if (outcome === undefined) return { requeueAfterMs: intervalMs };
       const recommendations = recommend(object, outcome, cpuPerPodMillis);
       for (const [dimension, value] of Object.entries(recommendations)) metrics.recommended(dimension, value);

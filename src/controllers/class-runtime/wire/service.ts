@@ -7,6 +7,7 @@ import { type GrpcCall, GrpcError, type GrpcMethod, grpcStatus } from "../../../
 import { isConditionTrue } from "../../../kube/condition.ts";
 import type { ObjectKey } from "../../../kube/object.ts";
 import { formatTime } from "../../../kube/time.ts";
+import { withoutNulls } from "../without-nulls.ts";
 import { deployedId, sanitizeId, timestamp, toClassRuntime, toUnit } from "./deployment-unit.ts";
 import * as messages from "./messages.ts";
 import { decode, encode, type Message, ProtobufError, type Value } from "./protobuf.ts";
@@ -26,10 +27,10 @@ export interface WireOptions {
 
 export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMethod> {
   const { env, client, namespace, environment, version } = options;
-  const get = (id: unknown, signal: AbortSignal): Promise<ClassRuntime> =>
-    client.get(ClassRuntime, { namespace, name: nameOf(id) }, { signal });
+  const get = async (id: unknown, signal: AbortSignal): Promise<ClassRuntime> =>
+    withoutNulls(await client.get(ClassRuntime, { namespace, name: nameOf(id) }, { signal }));
   const all = async (signal: AbortSignal): Promise<readonly ClassRuntime[]> =>
-    (await client.list(ClassRuntime, { namespace, signal })).items;
+    withoutNulls((await client.list(ClassRuntime, { namespace, signal })).items);
   return new Map<string, GrpcMethod>([
     unary(
       "oaas.deployment.DeploymentService/Deploy",
