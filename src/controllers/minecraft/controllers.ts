@@ -20,7 +20,7 @@ export interface MinecraftOptions {
   readonly baseUrls?: Partial<BaseUrls>;
   /** Our own image, which prepares a server's volume. */
   readonly image: string;
-  /** Where we run, and from where RCON is spoken. */
+  /** Where we run, and from where RCON is spoken; by default where `capstan install` puts us. */
   readonly namespace?: string;
   /** PaperMC asks everybody to say who they are and how to reach them. */
   readonly userAgent?: string;
@@ -30,7 +30,7 @@ const defaultUserAgent = "capstan (+https://capstan.dev)";
 
 /** Everything that servers and plugins need besides the choice of their versions, which is the version solver's. */
 export function minecraftControllers(options: MinecraftOptions): readonly Controller[] {
-  const { env, image, namespace } = options;
+  const { env, image, namespace = "capstan-system" } = options;
   const metrics = minecraftMetrics(options.metrics, env);
   const baseUrls = normalized(options.baseUrls ?? {});
   const outside = createOutside({ env, fetch: options.fetch, userAgent: options.userAgent ?? defaultUserAgent });
@@ -38,12 +38,7 @@ export function minecraftControllers(options: MinecraftOptions): readonly Contro
   return [
     pluginController({ env, outside, baseUrls, metrics }),
     paperController({ env, catalogue, metrics }),
-    serverController({
-      metrics,
-      image,
-      trustedUrls: chosenUrls(baseUrls),
-      ...(namespace !== undefined && { namespace }),
-    }),
+    serverController({ metrics, image, trustedUrls: chosenUrls(baseUrls), namespace }),
     updateController({ env, outside, metrics }),
     backupController({ env, metrics }),
   ];

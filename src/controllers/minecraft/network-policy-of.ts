@@ -16,7 +16,7 @@ export const policyName = (server: PaperMCServer): string => safeName(`${server.
 export function networkPolicyOf(
   server: PaperMCServer,
   pluginPorts: readonly number[],
-  operatorNamespace: string | undefined,
+  operatorNamespace: string,
 ): PolicyResult {
   const settings = server.spec.network?.networkPolicy;
   if (!settings?.enabled) return { kind: "Off" };
@@ -32,7 +32,6 @@ export function networkPolicyOf(
     ),
   ];
   const tcp = (port: number) => ({ protocol: "TCP" as const, port });
-  const operator = operatorNamespace ?? server.metadata.namespace ?? "";
   const dns = [{ protocol: "UDP" as const, port: 53 }, tcp(53)];
   return {
     kind: "Policy",
@@ -47,7 +46,7 @@ export function networkPolicyOf(
           ...(rcon.enabled
             ? [
                 {
-                  from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": operator } } }],
+                  from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": operatorNamespace } } }],
                   ports: [tcp(rcon.port)],
                 },
               ]

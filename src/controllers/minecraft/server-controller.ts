@@ -35,7 +35,7 @@ export interface ServerControllerOptions {
   /** Mirrors that jars may come from although they stand inside the cluster. */
   readonly trustedUrls: readonly string[];
   /** Where we run, and from where RCON is spoken. */
-  readonly namespace?: string;
+  readonly namespace: string;
 }
 
 const changeKinds = ["create", "patch", "delete"] as const;
