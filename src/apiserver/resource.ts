@@ -28,6 +28,8 @@ export interface ServedResource {
   readonly strategy: Strategy;
   /** How /status is written; without one, everything but status stays as it was. */
   readonly statusStrategy?: StatusStrategy;
+  /** How other parts of the object are written through sub-resources of their own. */
+  readonly partStrategies?: Readonly<Record<string, StatusStrategy>>;
   readonly columns: readonly TableColumn[];
   /** Set when the stored form is another one than the served form, such as events.k8s.io/v1 Events kept as core Events. */
   readonly storedAs?: StoredForm;

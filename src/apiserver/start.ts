@@ -11,6 +11,7 @@ import { bodyTooLarge, StatusError } from "./protocol/status-error.ts";
 import { createApiServer } from "./server.ts";
 import type { HistoryLimits } from "./storage/compactor.ts";
 import type { PodLogs } from "./subresources/log.ts";
+import { answerUpgrade } from "./upgrade.ts";
 
 export interface StartOptions {
   readonly env: Env;
@@ -60,6 +61,7 @@ export async function startApiServer(options: StartOptions): Promise<StartedApiS
       tls: { key: pki.serverKey, cert: pki.serverCertificate, clientCa: pki.caCertificate },
       bodyLimitBytes,
       refuse,
+      onUpgrade: answerUpgrade(server.handle),
       ...(isWildcard(host) && { isOurHost: () => true }),
     });
   } catch (error) {

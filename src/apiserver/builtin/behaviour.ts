@@ -4,6 +4,12 @@ import type { StoredForm, TableColumn } from "../resource.ts";
 import type { Draft } from "./draft.ts";
 import type { NameRule } from "./names.ts";
 
+/** A part of an object: what a writer may change of the old spec, and whether the outcome is allowed. */
+export interface PartBehaviour {
+  spec(wanted: Draft, old: Draft): Draft;
+  validate(object: Draft, old: Draft): readonly FieldError[];
+}
+
 /** What one kind does differently from the others. Everything that is absent has the ordinary behaviour. */
 export interface Behaviour {
   readonly name?: NameRule;
@@ -21,6 +27,8 @@ export interface Behaviour {
   validateUpdate?(object: Draft, old: Draft): readonly FieldError[];
   /** Set when an update is not judged by `validate` as well. */
   readonly updateSkipsValidate?: boolean;
+  /** Parts that are written through sub-resources of their own, by their names. */
+  readonly parts?: Readonly<Record<string, PartBehaviour>>;
   validateStatus?(object: Draft, old: Draft): readonly FieldError[];
   warnings?(object: Draft): readonly string[];
   readonly allowCreateOnUpdate?: boolean;

@@ -6,7 +6,7 @@ import { builtinDefinitions, builtinSchema } from "./definitions.ts";
 import discovery from "./discovery.generated.json" with { type: "json" };
 import { partsOf } from "./draft.ts";
 import { behaviours } from "./kinds/index.ts";
-import { statusStrategyOf, strategyOf } from "./strategy.ts";
+import { partStrategyOf, statusStrategyOf, strategyOf } from "./strategy.ts";
 import { wireStructOf } from "./wire-types.ts";
 
 /** A built-in resource may be on its way out. */
@@ -48,6 +48,11 @@ function resourceOf(found: (typeof discovery)[number]): BuiltinResource {
     },
     strategy: strategyOf(shape, behaviour),
     ...(hasStatus && { statusStrategy: statusStrategyOf(shape, behaviour) }),
+    ...(behaviour.parts && {
+      partStrategies: Object.fromEntries(
+        Object.entries(behaviour.parts).map(([name, part]) => [name, partStrategyOf(part, behaviour)]),
+      ),
+    }),
     ...(behaviour.storedAs && { storedAs: behaviour.storedAs }),
     ...(behaviour.deprecation !== undefined && { deprecation: behaviour.deprecation }),
     ...(behaviour.fieldValues && {

@@ -1,7 +1,7 @@
 import { deepEqual } from "../../kube/equality.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { StatusStrategy, Strategy } from "../resource.ts";
-import type { Behaviour } from "./behaviour.ts";
+import type { Behaviour, PartBehaviour } from "./behaviour.ts";
 import { decodeJson } from "./decode.ts";
 import { applyTypeDefaults } from "./defaults.ts";
 import { type Draft, descend, draftOf, finished, partsOf } from "./draft.ts";
@@ -81,6 +81,24 @@ export function statusStrategyOf({ struct }: KindShape, behaviour: Behaviour): S
         ...(behaviour.validateStatus?.(parts, partsOf(old)) ?? []),
       ];
     },
+  };
+}
+
+/** Everything stays but the part of the spec; managedFields record the writer. */
+export function partStrategyOf(part: PartBehaviour, behaviour: Behaviour): StatusStrategy {
+  return {
+    prepareForUpdate(object, old) {
+      const spec = part.spec(descend(partsOf(object), "spec") ?? {}, descend(partsOf(old), "spec") ?? {});
+      const { resourceVersion, managedFields } = object.metadata;
+      const metadata = { ...old.metadata, resourceVersion, ...(managedFields && { managedFields }) };
+      const draft = { ...partsOf(old), metadata, spec };
+      draft.metadata = withGeneration(
+        finished(draft),
+        nextGeneration(draft, old, behaviour.generationPaths),
+      ) as typeof metadata;
+      return finished(draft);
+    },
+    validateUpdate: (object, old) => part.validate(partsOf(object), partsOf(old)),
   };
 }
 

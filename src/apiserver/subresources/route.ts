@@ -12,6 +12,7 @@ import { update } from "../verbs/update.ts";
 import { managerOf } from "../writes/managers.ts";
 import { updateObject } from "../writes/update.ts";
 import { bindPod } from "./binding.ts";
+import { refuseConnection } from "./connect.ts";
 import { evict } from "./eviction.ts";
 import { podLog } from "./log.ts";
 import { getScale, updateScale } from "./scale.ts";
@@ -33,6 +34,9 @@ const table: Readonly<Record<string, Readonly<Record<string, SubresourceVerb>>>>
   finalize: { update: finalizeNamespace },
   ephemeralcontainers: { get, update, patch },
   resize: { get, update, patch },
+  exec: { get: refuseConnection, create: refuseConnection },
+  attach: { get: refuseConnection, create: refuseConnection },
+  portforward: { get: refuseConnection, create: refuseConnection },
 };
 
 export function subresourceAnswer(
@@ -47,8 +51,7 @@ export function subresourceAnswer(
   }
   if (!subresource.verbs.includes(info.verb)) throw methodNotAllowed();
   const answer = table[info.subresource]?.[info.verb];
-  if (!answer)
-    throw badRequest(`${info.resource}/${info.subresource} needs a node that runs containers; this server has none`);
+  if (!answer) throw badRequest(`${info.resource}/${info.subresource} is not served here`);
   return answer(parts, request);
 }
 

@@ -120,7 +120,9 @@ function preparation(
 ): (object: KubeObject) => KubeObject {
   const { prepare } = change;
   if (prepare) return (object) => prepare(object, old);
-  const { strategy, statusStrategy } = endpoint.resource;
+  const { strategy, statusStrategy, partStrategies } = endpoint.resource;
+  const part = partStrategies?.[info.subresource];
+  if (part) return (object) => part.prepareForUpdate(object, old);
   if (info.subresource !== "status") return (object) => strategy.prepareForUpdate(object, old);
   if (statusStrategy) return (object) => statusStrategy.prepareForUpdate(object, old);
   return (object) => onlyStatus(object, old);
@@ -142,7 +144,9 @@ function validation(
   old: KubeObject,
 ): readonly FieldError[] {
   if (validate) return validate(object, old);
-  const { strategy, statusStrategy } = endpoint.resource;
+  const { strategy, statusStrategy, partStrategies } = endpoint.resource;
+  const part = partStrategies?.[info.subresource];
+  if (part) return part.validateUpdate(object, old);
   return info.subresource === "status" && statusStrategy
     ? statusStrategy.validateUpdate(object, old)
     : strategy.validateUpdate(object, old);

@@ -3,6 +3,7 @@ import { findCondition, isConditionTrue } from "../../kube/condition.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { Exited } from "./container-run.ts";
 import type { ContainerSlot, SlotState } from "./container-slot.ts";
+import { ephemeralStatuses } from "./ephemeral-status.ts";
 import type { PodWorker } from "./pod-worker.ts";
 
 export type PodStatus = NonNullable<Pod["status"]>;
@@ -19,6 +20,7 @@ export function podStatus(worker: PodWorker, addresses: PodAddresses, now: Date)
   const before = pod.status ?? {};
   const phase = phaseOf(worker);
   const { reason: _reason, message: _message, ...kept } = before;
+  const ephemeral = ephemeralStatuses(pod, now);
   return {
     ...kept,
     observedGeneration: pod.metadata.generation ?? 1,
@@ -34,6 +36,7 @@ export function podStatus(worker: PodWorker, addresses: PodAddresses, now: Date)
     startTime: before.startTime ?? formatTime(now),
     ...(worker.init.length > 0 && { initContainerStatuses: worker.init.map((slot) => containerStatus(pod, slot)) }),
     containerStatuses: worker.main.map((slot) => containerStatus(pod, slot)),
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
   } as PodStatus;
 }
 

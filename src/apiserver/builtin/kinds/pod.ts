@@ -2,6 +2,7 @@ import type { Behaviour } from "../behaviour.ts";
 import { child, type Draft, items, numeral, text } from "../draft.ts";
 import { qosClass } from "../qos.ts";
 import { podOnlyDefaults } from "../type-defaults.ts";
+import { validateEphemeralContainers, validatePodResize } from "../validation/pod-parts.ts";
 import { validateNewPod } from "../validation/pod-spec.ts";
 import { validatePodUpdate } from "../validation/pod-update.ts";
 import { validatePodStatus } from "../validation/status.ts";
@@ -45,6 +46,22 @@ export const pod: Behaviour = {
     if (text(status, "qosClass") === "") status["qosClass"] = child(old, "status")?.["qosClass"];
     draft["status"] = withoutUndefined(status);
   },
+  parts: {
+    ephemeralcontainers: {
+      spec: ({ ephemeralContainers }, old) => withMember(old, "ephemeralContainers", ephemeralContainers),
+      validate: validateEphemeralContainers,
+    },
+    resize: {
+      spec: (wanted, old) => ({
+        ...old,
+        containers: resized(items(wanted, "containers"), items(old, "containers")),
+        ...(old["initContainers"] !== undefined && {
+          initContainers: resized(items(wanted, "initContainers"), items(old, "initContainers")),
+        }),
+      }),
+      validate: validatePodResize,
+    },
+  },
   columns: podColumns,
 };
 
@@ -56,6 +73,17 @@ const gatedCondition = (since: string): Draft => ({
   reason: "SchedulingGated",
   message: "Scheduling is blocked due to non-empty scheduling gates",
 });
+
+function withMember(spec: Draft, field: string, value: unknown): Draft {
+  const { [field]: _before, ...rest } = spec;
+  return value === undefined ? rest : { ...rest, [field]: value };
+}
+
+const resized = (wanted: readonly Draft[], old: readonly Draft[]): readonly Draft[] =>
+  old.map((container) => {
+    const change = wanted.find((one) => text(one, "name") === text(container, "name"));
+    return change ? { ...container, resources: change["resources"] } : container;
+  });
 
 const withoutUndefined = (draft: Draft): Draft =>
   Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined));
