@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
 import { MutatingWebhookConfiguration } from "../api/builtin/admission.ts";
 import { Secret } from "../api/builtin/configuration.ts";
 import { auditSigner, newAuditKey } from "../audit/signing-key.ts";
@@ -48,6 +50,8 @@ export async function prepareActionsOnCluster(options: ClusterActionsOptions): P
   await explained(options, () => client.get(MutatingWebhookConfiguration, { name: webhookConfiguration }));
   const keys = await explained(options, () => sharedKeys(options));
   const signer = auditSigner(keys.auditKey);
+  // Whoever is reached by a URL is alone, and may not have been thought of when the keys were made.
+  const identity = isFor(keys.identity, webhook) ? keys.identity : newWebhookIdentity(env.now(), namesOf(webhook));
   const kept = await openKeptTrail({ env, database, signer, keepMs: settings.auditRetentionMs, log });
   const user = await ownName(client);
   const server = await startWebhookServer({
@@ -55,14 +59,14 @@ export async function prepareActionsOnCluster(options: ClusterActionsOptions): P
     handler: actionWebhooks({ env, log, metrics, controllerUsers: [user] }),
     host: webhook.host,
     port: webhook.port,
-    identity: keys.identity,
+    identity,
   });
   const stop = async (): Promise<void> => {
     kept.stop();
     await server.close();
   };
   try {
-    await explained(options, () => introduce(client, keys.identity.caCertificate, webhook));
+    await explained(options, () => introduce(client, identity.caCertificate, webhook));
   } catch (error) {
     await stop();
     throw error;
@@ -123,6 +127,11 @@ const namesOf = ({ service: { namespace, name }, url }: WebhookPlace): readonly 
   `${name}.${namespace}.svc.cluster.local`,
   ...(url === undefined ? [] : [new URL(url).hostname.replace(/^\[|\]$/g, "")]),
 ];
+
+function isFor({ certificate }: WebhookIdentity, place: WebhookPlace): boolean {
+  const shown = new X509Certificate(certificate);
+  return namesOf(place).every((name) => (isIP(name) ? shown.checkIP(name) : shown.checkHost(name)) !== undefined);
+}
 
 /** Tells the API server by which authority it knows us; where we are stands there already, unless we are elsewhere. */
 async function introduce(client: Client, caCertificate: string, { url }: WebhookPlace): Promise<void> {
