@@ -51,7 +51,8 @@ export function createDashboard(
           signedIn(request, sessions, (credential) =>
             forward(request, path.slice("/k8s".length) + search, credential, api),
           );
-      if (path === "/ui/api/session") return () => session(request, sessions, api, signIn);
+      if (path === "/ui/api/session")
+        return () => session(request, sessions, api, signIn, Object.keys(options.questions));
       if (path === "/ui/api/live")
         return () => signedIn(request, sessions, (credential) => liveFeeds(request, credential, api));
       if (path.startsWith("/ui/api/"))

@@ -18,12 +18,14 @@ export async function session(
   sessions: Sessions,
   api: HttpHandler,
   ways: SignInWays,
+  /** What else can be asked here, so that the page does not ask in vain. */
+  questions: readonly string[],
 ): Promise<HttpResponse> {
   if (!isFromThisPage(request)) return jsonReply(403, { message: "This request came from another site." }, noStore);
   const cookie = request.headers["cookie"];
   switch (request.method) {
     case "GET":
-      return jsonReply(200, await describe(sessions.credentialOf(cookie), api, ways), noStore);
+      return jsonReply(200, { ...(await describe(sessions.credentialOf(cookie), api, ways)), questions }, noStore);
     case "DELETE":
       return jsonReply(200, {}, { ...noStore, "set-cookie": sessions.signOut(cookie) });
     case "POST":
@@ -36,7 +38,7 @@ export async function session(
 const noStore = { "cache-control": "no-store" };
 const methodNotAllowed = (): HttpResponse => jsonReply(405, { message: "Use GET, POST or DELETE." }, noStore);
 
-async function describe(credential: string | undefined, api: HttpHandler, ways: SignInWays): Promise<unknown> {
+async function describe(credential: string | undefined, api: HttpHandler, ways: SignInWays): Promise<object> {
   const offered = { token: ways.token !== false, ...(ways.oidc && { oidc: ways.oidc.title }) };
   if (credential === undefined) return { signedIn: false, ways: offered };
   const recognition = await recognize(api, credential);

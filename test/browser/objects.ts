@@ -243,7 +243,7 @@ export function service(index: number, health: string, more: object = {}): KubeO
       status: {
         health,
         active: health !== "DOWN",
-        reason: health === "DOWN" ? "missing in action" : "healthy",
+        reason: { DOWN: "missing in action", UNHEALTHY: "the last probe was refused" }[health] ?? "healthy",
         lastSeen: minutesAgo(health === "DOWN" ? 3 : 0.2),
         registeredAt: minutesAgo(600),
       },

@@ -61,5 +61,5 @@ export function toneOf(word: string | undefined): Tone {
 /** `waiting_approval` as people say it. */
 export const inWords = (word: string): string => {
   const spaced = word.replaceAll("_", " ");
-  return /^[A-Z]+$/.test(spaced) ? spaced.toLowerCase() : spaced;
+  return /^[A-Z]+$|^[A-Z][a-z]+$/.test(spaced) ? spaced.toLowerCase() : spaced;
 };

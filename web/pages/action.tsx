@@ -49,7 +49,7 @@ export function ActionPage({ namespace, name }: { readonly namespace: string; re
             ["Target", targetText(execution)],
             ["Asked for by", metadata.annotations?.[annotations.requestedBy]],
             ["Created", <Ago key="created" time={metadata.creationTimestamp} />],
-            ["In this phase", <Ago key="phase" time={status?.phaseStartTime} />],
+            ["In this phase since", <Ago key="phase" time={status?.phaseStartTime} />],
             ["Failed because", status?.reason && inWords(status.reason)],
             ["Step of", parentLink(execution)],
             ["Took", status?.executionResults?.duration],

@@ -19,16 +19,16 @@ import { linkTo } from "../router.ts";
 const columns: readonly TableColumn<KubernetesExecution>[] = [
   {
     title: "Name",
-    share: 2,
+    rem: 10.5,
     cell: ({ metadata }) => <a href={linkTo("actions", metadata.namespace ?? "", metadata.name)}>{metadata.name}</a>,
   },
-  { title: "Namespace", share: 1.2, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
-  { title: "Phase", share: 1.4, cell: ({ status }) => <State word={status?.phase} /> },
-  { title: "Action", share: 1.6, cell: ({ spec }) => inWords(spec.action) },
-  { title: "Target", share: 2, cell: targetText },
-  { title: "Asked by", share: 1.4, cell: ({ metadata }) => metadata.annotations?.[annotations.requestedBy] },
-  { title: "Decided by", share: 1.4, cell: ({ status }) => status?.approval?.by },
-  { title: "Created", share: 1, cell: ({ metadata }) => <Ago time={metadata.creationTimestamp} /> },
+  { title: "Namespace", rem: 6.5, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "Phase", rem: 10.5, cell: ({ status }) => <State word={status?.phase} /> },
+  { title: "Action", rem: 9, cell: ({ spec }) => inWords(spec.action) },
+  { title: "Target", rem: 10.5, cell: targetText },
+  { title: "Asked by", rem: 6.5, cell: ({ metadata }) => metadata.annotations?.[annotations.requestedBy] },
+  { title: "Decided by", rem: 6.5, cell: ({ status }) => status?.approval?.by },
+  { title: "Created", rem: 6, cell: ({ metadata }) => <Ago time={metadata.creationTimestamp} /> },
 ];
 
 function targetText(execution: KubernetesExecution): string {
@@ -78,6 +78,7 @@ export function Actions({ query }: { readonly query: URLSearchParams }): JSX.Ele
             name="phase"
             chosen={phase}
             counts={countsOf(all.map(({ status }) => status?.phase))}
+            total={all.length}
             text={text}
             onText={setText}
             found={shown.length}

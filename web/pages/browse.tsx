@@ -33,7 +33,7 @@ function KindTable({ kind }: { readonly kind: Kind }): JSX.Element {
   const [text, setText] = useState("");
   const all = found.kind === "Live" ? found.value.items : [];
   const definitions = found.kind === "Live" ? found.value.columns : [];
-  const columns = useMemo(() => columnsOf(kind, definitions), [kind, definitions]);
+  const columns = useMemo(() => columnsOf(kind, definitions, all), [kind, definitions, all.length === 0]);
   const shown = useMemo(() => all.filter((row) => keyOf(row).toLowerCase().includes(text.toLowerCase())), [all, text]);
   if (found.kind !== "Live") return <Waiting state={found} what={kind.title.toLowerCase()} />;
   if (all.length === 0) return <Empty title={kind.empty} />;
@@ -42,7 +42,8 @@ function KindTable({ kind }: { readonly kind: Kind }): JSX.Element {
       <Filters
         name="state"
         chosen=""
-        counts={[{ word: kind.title.toLowerCase(), tone: "quiet", count: all.length }]}
+        counts={[]}
+        total={all.length}
         text={text}
         onText={setText}
         found={shown.length}
@@ -54,12 +55,20 @@ function KindTable({ kind }: { readonly kind: Kind }): JSX.Element {
 
 const stateColumns = new Set(["Phase", "Health", "Status", "Resolved", "Available"]);
 
-function columnsOf(kind: Kind, definitions: readonly Column[]): readonly TableColumn<Row>[] {
+function columnsOf(kind: Kind, definitions: readonly Column[], rows: readonly Row[]): readonly TableColumn<Row>[] {
+  const widest = (titled: string, texts: readonly string[]): number =>
+    Math.min(maxRem, Math.max(titled.length, ...texts.map(({ length }) => length)) * remPerLetter + paddingRem);
+  const sample = rows.slice(0, sampleRows);
   const own = definitions.flatMap(({ name, priority }, index): readonly TableColumn<Row>[] =>
     priority === 0 && name !== "Name"
       ? [
           {
             title: name,
+            rem:
+              widest(
+                name,
+                sample.map(({ cells }) => text(cells[index])),
+              ) + (stateColumns.has(name) ? 1.5 : 0),
             cell: ({ cells }) =>
               stateColumns.has(name) && cells[index] ? <State word={text(cells[index])} /> : text(cells[index]),
           },
@@ -69,14 +78,30 @@ function columnsOf(kind: Kind, definitions: readonly Column[]): readonly TableCo
   return [
     {
       title: "Name",
-      share: 2.5,
+      rem:
+        widest(
+          "Name",
+          sample.map(({ object }) => object.metadata.name),
+        ) + 1,
       cell: ({ object: { metadata } }) => (
         <a href={linkTo(kind.id, metadata.namespace ?? "", metadata.name)}>{metadata.name}</a>
       ),
     },
-    { title: "Namespace", share: 1.3, cell: ({ object }) => <span class="quiet">{object.metadata.namespace}</span> },
+    {
+      title: "Namespace",
+      rem: widest(
+        "Namespace",
+        sample.map(({ object }) => object.metadata.namespace ?? ""),
+      ),
+      cell: ({ object }) => <span class="quiet">{object.metadata.namespace}</span>,
+    },
     ...own,
   ];
 }
+
+const sampleRows = 100;
+const maxRem = 24;
+const remPerLetter = 0.52;
+const paddingRem = 1.2;
 
 const text = (cell: unknown): string => (cell === null || cell === undefined ? "" : String(cell));

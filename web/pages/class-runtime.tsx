@@ -62,7 +62,7 @@ export function ClassRuntimePage({
           facts={[
             ["Class", spec.package_class_key],
             ["Namespace", namespace],
-            ["In this state", <Ago key="since" time={status?.phase_since} />],
+            ["In this state since", <Ago key="since" time={status?.phase_since} />],
             ["Template", status?.functions?.[0]?.template ?? spec.selected_template],
             [
               "Data store",

@@ -16,17 +16,17 @@ import { linkTo } from "../router.ts";
 const columns: readonly TableColumn<ClassRuntime>[] = [
   {
     title: "Name",
-    share: 2,
+    rem: 10,
     cell: ({ metadata }) => (
       <a href={linkTo("class-runtimes", metadata.namespace ?? "", metadata.name)}>{metadata.name}</a>
     ),
   },
-  { title: "Namespace", share: 1.4, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
-  { title: "State", share: 1.2, cell: ({ status }) => <State word={status?.phase} /> },
-  { title: "Since", share: 1, cell: ({ status }) => <Ago time={status?.phase_since} /> },
-  { title: "Class", share: 1.6, cell: ({ spec }) => spec.package_class_key },
-  { title: "Functions ready", share: 1.2, isNumber: true, cell: readiness },
-  { title: "Message", share: 3, cell: ({ status }) => <span class="quiet">{status?.message}</span> },
+  { title: "Namespace", rem: 7.5, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "State", rem: 8.5, cell: ({ status }) => <State word={status?.phase} /> },
+  { title: "Since", rem: 6.5, cell: ({ status }) => <Ago time={status?.phase_since} /> },
+  { title: "Class", rem: 10.5, cell: ({ spec }) => spec.package_class_key },
+  { title: "Functions ready", rem: 7.5, isNumber: true, cell: readiness },
+  { title: "Message", rem: 15.5, cell: ({ status }) => <span class="quiet">{status?.message}</span> },
 ];
 
 function readiness({ spec, status }: ClassRuntime): string {
@@ -62,6 +62,7 @@ export function ClassRuntimes({ query }: { readonly query: URLSearchParams }): J
             name="state"
             chosen={phase}
             counts={countsOf(all.map(({ status }) => status?.phase))}
+            total={all.length}
             text={text}
             onText={setText}
             found={shown.length}

@@ -14,24 +14,25 @@ import { Card, Empty, Page, Waiting } from "../parts/page.tsx";
 import { State } from "../parts/state.tsx";
 import { type TableColumn, VirtualTable } from "../parts/virtual-table.tsx";
 import { linkTo, setFilter } from "../router.ts";
+import { useCanAsk } from "../session.tsx";
 
 type Beats = Readonly<Record<string, string>>;
 
 const columnsWith = (beats: Beats): readonly TableColumn<ServiceTarget>[] => [
   {
     title: "Service",
-    share: 1.8,
+    rem: 9.5,
     cell: ({ metadata, spec }) => (
       <a href={linkTo("services", metadata.namespace ?? "", metadata.name)}>{spec.serviceName}</a>
     ),
   },
-  { title: "State", share: 1, cell: ({ status }) => <State word={status?.health} /> },
-  { title: "Capability", share: 1.8, cell: ({ spec }) => capabilityOf(spec) },
-  { title: "Language", share: 1, cell: ({ spec }) => <span class="quiet">{languageOf(spec)}</span> },
-  { title: "Address", share: 1.6, cell: ({ spec }) => <code>{`${spec.host}:${spec.port}`}</code> },
-  { title: "Last seen", share: 1, cell: ({ spec, status }) => <Ago time={beats[spec.id ?? ""] ?? status?.lastSeen} /> },
-  { title: "Why", share: 1.8, cell: ({ status }) => <span class="quiet">{status?.reason}</span> },
-  { title: "Namespace", share: 1.2, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "State", rem: 7.5, cell: ({ status }) => <State word={status?.health} /> },
+  { title: "Capability", rem: 11, cell: ({ spec }) => capabilityOf(spec) },
+  { title: "Language", rem: 5.5, cell: ({ spec }) => <span class="quiet">{languageOf(spec)}</span> },
+  { title: "Address", rem: 8.5, cell: ({ spec }) => <code>{`${spec.host}:${spec.port}`}</code> },
+  { title: "Last seen", rem: 6.5, cell: ({ spec, status }) => <Ago time={beats[spec.id ?? ""] ?? status?.lastSeen} /> },
+  { title: "Why", rem: 10, cell: ({ status }) => <span class="quiet">{status?.reason}</span> },
+  { title: "Namespace", rem: 7.5, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
 ];
 
 /** Who is registered, what it offers, and whether it is alive; changes as the registry does. */
@@ -64,6 +65,7 @@ export function Services({ query }: { readonly query: URLSearchParams }): JSX.El
             name="state"
             chosen={health}
             counts={countsOf(all.map(({ status }) => status?.health))}
+            total={all.length}
             text={text}
             onText={setText}
             found={shown.length}
@@ -113,11 +115,13 @@ const maxAsked = 100;
 /** Heartbeats never get into the Kubernetes API, so the registry is asked about the rows in sight, while anybody looks. */
 function useHeartbeats(): readonly [Beats, (shown: readonly ServiceTarget[]) => void] {
   const [beats, setBeats] = useState<Beats>({});
+  const canAsk = useCanAsk("heartbeats");
   const ids = useRef<readonly string[]>([]);
   const onShown = useCallback((shown: readonly ServiceTarget[]) => {
     ids.current = shown.flatMap(({ spec }) => (spec.id ? [spec.id] : [])).slice(0, maxAsked);
   }, []);
   useEffect(() => {
+    if (!canAsk) return;
     let isWanted = true;
     const ask = async (): Promise<void> => {
       if (!isWanted || document.hidden || ids.current.length === 0) return;
@@ -132,6 +136,6 @@ function useHeartbeats(): readonly [Beats, (shown: readonly ServiceTarget[]) => 
       clearInterval(timer);
       clearTimeout(soon);
     };
-  }, []);
+  }, [canAsk]);
   return [beats, onShown];
 }

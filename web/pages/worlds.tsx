@@ -16,17 +16,17 @@ import { linkTo } from "../router.ts";
 const columnsWith = (bound: ReadonlyMap<string, number>): readonly TableColumn<WorldInstance>[] => [
   {
     title: "World",
-    share: 2,
+    rem: 11,
     cell: ({ metadata }) => <a href={linkTo("worlds", metadata.namespace ?? "", metadata.name)}>{metadata.name}</a>,
   },
-  { title: "Namespace", share: 1.3, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
-  { title: "State", share: 1.1, cell: ({ status }) => <State word={status?.phase} /> },
-  { title: "Game", share: 1.5, cell: ({ spec }) => spec.gameRef.name },
-  { title: "Region", share: 1, cell: ({ spec }) => spec.region },
-  { title: "Bindings", share: 0.8, isNumber: true, cell: (world) => bound.get(keyOf(world)) ?? 0 },
+  { title: "Namespace", rem: 7.5, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "State", rem: 7, cell: ({ status }) => <State word={status?.phase} /> },
+  { title: "Game", rem: 9.5, cell: ({ spec }) => spec.gameRef.name },
+  { title: "Region", rem: 6, cell: ({ spec }) => spec.region },
+  { title: "Bindings", rem: 5, isNumber: true, cell: (world) => bound.get(keyOf(world)) ?? 0 },
   {
     title: "Message",
-    share: 3.5,
+    rem: 20,
     cell: ({ status }) => <span class="quiet">{status?.message ?? "Not looked at yet"}</span>,
   },
 ];
@@ -63,6 +63,7 @@ export function Worlds({ query }: { readonly query: URLSearchParams }): JSX.Elem
             name="state"
             chosen={phase}
             counts={countsOf(all.map(({ status }) => status?.phase))}
+            total={all.length}
             text={text}
             onText={setText}
             found={shown.length}

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AuditEntry } from "../../src/audit/entry.ts";
 import { type Answer, send } from "../api.ts";
+import { useCanAsk } from "../session.tsx";
 import { Ago } from "./ago.tsx";
 import { Card } from "./page.tsx";
 
@@ -15,28 +16,31 @@ interface AuditProps {
 /** Who did what to the execution, from the trail that nobody can change unseen. */
 export function AuditCard({ namespace, name, revision }: AuditProps): JSX.Element {
   const [trail, setTrail] = useState<Answer<readonly AuditEntry[]>>();
+  const canAsk = useCanAsk("audit");
   useEffect(() => {
+    if (!canAsk) return;
     const path = `/ui/api/audit/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
     let isCurrent = true;
     void send<readonly AuditEntry[]>("GET", path).then((answer) => isCurrent && setTrail(answer));
     return () => {
       isCurrent = false;
     };
-  }, [namespace, name, revision]);
+  }, [namespace, name, revision, canAsk]);
   return (
     <Card title="Audit trail" aside={trail?.kind === "Done" && <span class="count">{trail.value.length}</span>}>
-      {trail === undefined ? <p class="quiet loading">Loading the trail…</p> : <Trail trail={trail} />}
+      {!canAsk ? (
+        <p class="quiet">No audit trail is kept here.</p>
+      ) : trail === undefined ? (
+        <p class="quiet loading">Loading the trail…</p>
+      ) : (
+        <Trail trail={trail} />
+      )}
     </Card>
   );
 }
 
 function Trail({ trail }: { readonly trail: Answer<readonly AuditEntry[]> }): JSX.Element {
-  if (trail.kind === "Refused")
-    return (
-      <p class="quiet">
-        {trail.status === 404 ? "No audit trail is kept here." : `The trail cannot be shown: ${trail.message}`}
-      </p>
-    );
+  if (trail.kind === "Refused") return <p class="quiet">The trail cannot be shown: {trail.message}</p>;
   if (trail.value.length === 0) return <p class="quiet">Nothing is written about it yet.</p>;
   return (
     <div class="scroll-x">

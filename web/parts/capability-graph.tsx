@@ -121,7 +121,7 @@ function layOut(requirements: readonly RequirementReport[]): {
     });
   }
   const columns = Math.max(0, ...column.values()) + 1;
-  const height = 2 * box.margin + Math.max(1, ...rows.values()) * (box.height + box.rowGap);
+  const height = 2 * box.margin + Math.max(1, ...rows.values()) * (box.height + box.rowGap) - box.rowGap;
   return { places, width: 2 * box.margin + columns * box.width + (columns - 1) * box.columnGap, height };
 }
 

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import type { Condition } from "../../src/kube/condition.ts";
 import { Ago } from "./ago.tsx";
-import { State } from "./state.tsx";
 
 /** Types for which "True" is bad news. */
 const troubles = new Set(["Degraded", "TelemetryDegraded", "UpdateBlocked", "PolicyViolation", "BindingsFrozen"]);
@@ -26,7 +25,7 @@ export function Conditions({ conditions }: { readonly conditions: readonly Condi
             <tr key={type}>
               <th scope="row">{type}</th>
               <td>
-                <State word={status} tone={toneOfCondition(type, status)} />
+                <span class={`state ${toneOfCondition(type, status)}`}>{status}</span>
               </td>
               <td>{reason}</td>
               <td class="prose">{message}</td>

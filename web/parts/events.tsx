@@ -25,7 +25,11 @@ export const timeOf = (event: KubeEvent): string =>
   event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? event.metadata.creationTimestamp ?? "";
 
 export const latestFirst = (list: readonly KubeEvent[]): readonly KubeEvent[] =>
-  list.toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)));
+  list.toSorted((a, b) => secondOf(b) - secondOf(a) || versionOf(b) - versionOf(a));
+
+/** Some events know microseconds and some only seconds; within a second the order of writing decides. */
+const secondOf = (event: KubeEvent): number => Math.floor(Date.parse(timeOf(event)) / 1000);
+const versionOf = ({ metadata }: KubeEvent): number => Number(metadata.resourceVersion ?? 0);
 
 /** What happened to one object, the latest first. */
 export function useEventsOf(namespace: string, name: string, kind: string): readonly KubeEvent[] {

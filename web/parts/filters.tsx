@@ -7,7 +7,9 @@ interface FiltersProps {
   /** The filter's name in the address. */
   readonly name: string;
   readonly chosen: string;
+  /** None where the list knows no states. */
   readonly counts: readonly Count[];
+  readonly total: number;
   readonly text: string;
   onText(text: string): void;
   /** How many rows are left. */
@@ -16,13 +18,15 @@ interface FiltersProps {
 }
 
 /** Above a list: its states as buttons, and a box to find by name. */
-export function Filters({ name, chosen, counts, text, onText, found, children }: FiltersProps): JSX.Element {
-  const total = counts.reduce((sum, { count }) => sum + count, 0);
+export function Filters(props: FiltersProps): JSX.Element {
+  const { name, chosen, counts, total, text, onText, found, children } = props;
   return (
     <div class="filters">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset has no place in a row of controls. */}
       <div class="chips" role="group" aria-label={`Filter by ${name}`}>
-        <Chip label="all" count={total} isOn={chosen === ""} onClick={() => setFilter(name, "")} />
+        {counts.length > 0 && (
+          <Chip label="all" count={total} isOn={chosen === ""} onClick={() => setFilter(name, "")} />
+        )}
         {counts.map(({ word, count, tone }) => (
           <Chip
             key={word}

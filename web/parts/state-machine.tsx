@@ -5,15 +5,15 @@ import { toneOf } from "../model/tone.ts";
 
 const box = { width: 118, height: 40 };
 const places: Readonly<Record<ClassRuntimePhase, readonly [x: number, y: number]>> = {
-  pending: [10, 60],
-  applying: [188, 60],
-  progressing: [366, 60],
-  available: [544, 60],
-  degraded: [366, 170],
-  deleting: [722, 115],
+  pending: [10, 24],
+  applying: [188, 24],
+  progressing: [366, 24],
+  available: [544, 24],
+  degraded: [366, 130],
+  deleting: [722, 77],
 };
 const width = 850;
-const height = 226;
+const height = 190;
 
 /** The life of a class runtime: every state, the ways between them, and where it is now. */
 export function StateMachine({ phase }: { readonly phase: ClassRuntimePhase }): JSX.Element {
@@ -42,8 +42,8 @@ export function StateMachine({ phase }: { readonly phase: ClassRuntimePhase }): 
           </marker>
         </defs>
         <g class="any">
-          <rect x="2" y="40" width="682" height="178" rx="14" />
-          <path d="M684 135 H 720" marker-end="url(#arrow)" />
+          <rect x="2" y="4" width="682" height="182" rx="14" />
+          <path d="M684 97 H 720" marker-end="url(#arrow)" />
         </g>
         {shown.map(([from, to, when]) => (
           <path
@@ -67,10 +67,14 @@ export function StateMachine({ phase }: { readonly phase: ClassRuntimePhase }): 
             </text>
           </g>
         ))}
-        <text x="14" y="30" class="hint">
-          {hint(phase)}
-        </text>
       </svg>
+      <ul class="ways" aria-hidden="true">
+        {next(phase).map(([to, when]) => (
+          <li key={to}>
+            <strong>{to}</strong> <span class="quiet">when {when}</span>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }
@@ -97,13 +101,6 @@ function wayBetween(from: ClassRuntimePhase, to: ClassRuntimePhase): string {
 
 const next = (phase: ClassRuntimePhase): readonly (readonly [string, string])[] =>
   edges.filter(([from, to]) => from === phase && to !== "deleting").map(([, to, when]) => [to, when]);
-
-const hint = (phase: ClassRuntimePhase): string =>
-  next(phase)
-    .map(([to, when]) => `${to} when ${when}`)
-    .slice(0, 1)
-    .join("")
-    .replace(/^/, next(phase).length > 0 ? "Next: " : "");
 
 const description = (phase: ClassRuntimePhase): string =>
   `State machine. It is ${phase} now. ${next(phase)

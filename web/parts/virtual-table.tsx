@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface TableColumn<T> {
   readonly title: string;
-  /** A share of the width; 1 when absent. */
-  readonly share?: number;
+  /** The least width; what is left is given to all in this proportion. */
+  readonly rem: number;
   readonly isNumber?: boolean;
   cell(item: T): ComponentChildren;
 }
@@ -80,14 +80,14 @@ export function VirtualTable<T>({ label, items, columns, keyOf, onShown }: Virtu
     goTo(at === undefined ? first + Math.min(0, step) : Number(at) + step);
   };
 
-  const total = columns.reduce((sum, { share = 1 }) => sum + share, 0);
+  const total = columns.reduce((sum, { rem }) => sum + rem, 0);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys are for the rows inside, which are links.
-    <div class="scroller" ref={scroller} onKeyDown={onKeyDown}>
-      <table class="virtual" aria-label={label} aria-rowcount={items.length + 1}>
+    <div class="scroller" ref={scroller} onKeyDown={onKeyDown} style={{ "--rows": items.length + 1 }}>
+      <table class="virtual" aria-label={label} aria-rowcount={items.length + 1} style={{ minWidth: `${total}rem` }}>
         <colgroup>
-          {columns.map(({ title, share = 1 }) => (
-            <col key={title} style={{ width: `${(100 * share) / total}%` }} />
+          {columns.map(({ title, rem }) => (
+            <col key={title} style={{ width: `${(100 * rem) / total}%` }} />
           ))}
         </colgroup>
         <thead>
@@ -103,11 +103,18 @@ export function VirtualTable<T>({ label, items, columns, keyOf, onShown }: Virtu
           <Gap rows={first} columns={columns.length} />
           {shown.map((item, index) => (
             <tr key={keyOf(item)} data-index={first + index} aria-rowindex={first + index + 2}>
-              {columns.map(({ title, isNumber, cell }) => (
-                <td key={title} class={isNumber ? "number" : undefined}>
-                  {cell(item)}
-                </td>
-              ))}
+              {columns.map(({ title, isNumber, cell }) => {
+                const content = cell(item);
+                return (
+                  <td
+                    key={title}
+                    class={isNumber ? "number" : undefined}
+                    title={typeof content === "string" ? content : undefined}
+                  >
+                    {content}
+                  </td>
+                );
+              })}
             </tr>
           ))}
           <Gap rows={items.length - last} columns={columns.length} />
