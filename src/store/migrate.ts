@@ -4,6 +4,11 @@ import type { Database, Migration, Transaction } from "./database.ts";
 export const migrationsTable =
   "CREATE TABLE IF NOT EXISTS capstan_migrations (component TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (component, version))";
 
+const findMigrations: Readonly<Record<Database["kind"], string>> = {
+  sqlite: "SELECT name FROM sqlite_master WHERE name = 'capstan_migrations'",
+  postgres: "SELECT 1 AS found WHERE to_regclass('capstan_migrations') IS NOT NULL",
+};
+
 /** Runs what is missing inside the given transaction, which keeps every other migrator out. */
 export async function runMigrations(
   kind: Database["kind"],
@@ -12,7 +17,8 @@ export async function runMigrations(
   transaction: Transaction,
   run: (script: string) => Promise<void>,
 ): Promise<void> {
-  await run(migrationsTable);
+  // Asked first, so that a role that may not create tables can use those that somebody else has made.
+  if ((await transaction.query(findMigrations[kind])).length === 0) await run(migrationsTable);
   const rows = await transaction.query("SELECT version FROM capstan_migrations WHERE component = ?", [component]);
   const done = new Set(rows.map(({ version }) => Number(version)));
   const newest = Math.max(0, ...done);
