@@ -24,6 +24,8 @@ export interface ClassWorld {
   readonly metrics: MetricsRegistry;
   /** What the controllers have written so far, as `verb resource/name`. */
   readonly writes: string[];
+  /** Every status of a class runtime that the controllers have written, so that none is missed between two looks. */
+  readonly history: readonly ClassRuntime[];
   installKind(kind: Kind): Promise<void>;
 }
 
@@ -39,8 +41,9 @@ export async function startClassWorld(context: TestContext, options: ClassWorldO
   const env = systemEnv;
   const client = options.node === false ? await startApiOnly(context) : await startWithNode(context);
   const writes: string[] = [];
+  const history: ClassRuntime[] = [];
   const metrics = new MetricsRegistry();
-  const manager = createManager({ env, client: counting(client, writes), metrics });
+  const manager = createManager({ env, client: counting(client, writes, history), metrics });
   context.after(() => manager.stop());
   const installKind = async (kind: Kind): Promise<void> => {
     await client.create(CustomResourceDefinition, customResourceDefinition(kind));
@@ -55,7 +58,7 @@ export async function startClassWorld(context: TestContext, options: ClassWorldO
   const settings = { ...defaultSettings, ...options.settings };
   for (const controller of classRuntimeControllers({ ...options, env, metrics, settings })) manager.add(controller);
   await manager.start();
-  return { client, manager, metrics, writes, installKind };
+  return { client, manager, metrics, writes, history, installKind };
 }
 
 const patienceMs = 60_000;
@@ -92,12 +95,21 @@ async function startApiOnly(context: TestContext): Promise<Client> {
 }
 
 /** The same client, which writes down what it is asked to write, events aside. */
-function counting(client: Client, writes: string[]): Client {
-  const counted = <A extends readonly unknown[], R>(verb: string, call: (...given: A) => R) => {
+function counting(client: Client, writes: string[], history: ClassRuntime[]): Client {
+  const counted = <A extends readonly unknown[], R extends Promise<unknown>>(
+    verb: string,
+    call: (...given: A) => R,
+  ) => {
     return (...given: A): R => {
       const [kind, target] = given as unknown as [KindRef, ObjectKey & { readonly metadata?: ObjectKey }];
       if (kind.kind !== "Event") writes.push(`${verb} ${kind.plural}/${target.metadata?.name ?? target.name}`);
-      return call(...given);
+      const answer = call(...given);
+      if (kind.kind === ClassRuntime.kind)
+        answer.then(
+          (written) => history.push(written as ClassRuntime),
+          () => undefined,
+        );
+      return answer;
     };
   };
   const { create, apply, patch, update } = client;

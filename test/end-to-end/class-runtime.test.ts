@@ -8,7 +8,6 @@ import { ClassRuntime } from "../../src/api/class-runtime.ts";
 import { readManifests } from "../../src/cli/manifest-files.ts";
 import type { Client } from "../../src/client/client.ts";
 import { classFunction } from "../../src/controllers/class-runtime/example-class.ts";
-import { defaultSettings } from "../../src/controllers/class-runtime/settings.ts";
 import { findCondition } from "../../src/kube/condition.ts";
 import type { KindRef } from "../../src/kube/kind.ts";
 import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
@@ -238,10 +237,15 @@ test("a field that somebody else has taken is a conflict until it is given back"
     sick.status?.message ?? "",
     /^Field manager ownership conflict applying Deployment\/cart\. Fields: \.spec\.replicas/,
   );
-  const before = writes.filter((line) => line === "apply deployments/cart").length;
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
-  const tries = writes.filter((line) => line === "apply deployments/cart").length - before;
-  assert.ok(tries >= 1 && tries <= 8, `${tries} tries in 2.5 s`);
+  const tries = (): number => writes.filter((line) => line === "apply deployments/cart").length;
+  const [before, began] = [tries(), performance.now()];
+  await eventually(
+    async () => tries() - before,
+    (more) => assert.ok(more >= 3, `${more} tries`),
+  );
+  // Pauses begin at 300 ms and double up to 2 s: however long this took, there are no more than these.
+  const most = 4 + (performance.now() - began) / 1_000;
+  assert.ok(tries() - before <= most, `${tries() - before} tries, at most ${most} are expected`);
   await client.apply(
     Deployment,
     { metadata: { name: "cart", namespace } },
@@ -252,18 +256,19 @@ test("a field that somebody else has taken is a conflict until it is given back"
 });
 
 test("what does not become ready in time is degraded, and recovers", { timeout: 180_000 }, async (context) => {
-  const { client } = await startClassWorld(context, {
+  const { client, history, metrics } = await startClassWorld(context, {
     node: false,
     settings: { timeouts: { readyMs: 1_500, missingMs: 30_000, waitingMs: 60_000 } },
   });
   await deploy(client, "cart");
-  const waiting = await reaches(client, "cart", "progressing");
+  const late = await reaches(client, "cart", "degraded");
+  const waiting = history.find(({ status }) => status?.phase === "progressing");
+  assert.ok(waiting);
   assert.deepEqual(conditionsOf(waiting), [
     "Available=False/Progressing",
     "Degraded=False/Progressing",
     "Progressing=True/Progressing",
   ]);
-  const late = await reaches(client, "cart", "degraded");
   assert.equal(findCondition(late.status?.conditions, "Degraded")?.reason, "Timeout");
   assert.match(late.status?.message ?? "", /^Readiness not achieved within 1\.5s\./);
   const { metadata } = await client.get(Deployment, { namespace, name: "cart" });
@@ -285,6 +290,9 @@ test("what does not become ready in time is degraded, and recovers", { timeout: 
     { subresource: "status" },
   );
   await reaches(client, "cart", "available");
+  const moves = metrics.expose();
+  assert.match(moves, /crm_phase_transitions_total\{from="degraded",to="progressing"\} 1/);
+  assert.doesNotMatch(moves, /from="degraded",to="available"/);
 });
 
 test("deleting a class removes everything of it and nothing of a namesake", { timeout: 180_000 }, async (context) => {
@@ -348,11 +356,22 @@ test("bad input ends in a clear condition and not in a loop", { timeout: 180_000
   await reaches(client, `${"long-".repeat(40)}name`, "available");
 
   const reconciles = (): number => manager.controllers.reduce((sum, { reconciles: count }) => sum + count, 0);
-  const [before, beforeWrites] = [reconciles(), writes.length];
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  assert.ok(reconciles() - before <= 6, `${reconciles() - before} reconciles in 1.5 s`);
-  assert.ok(writes.length - beforeWrites <= 2, writes.slice(beforeWrites).join("\n"));
-  assert.equal(defaultSettings.retry.baseMs, 5_000);
+  // What is left to settle may take a while on a busy machine; a loop would never be quiet for this long.
+  await eventually(
+    async () => {
+      const [before, beforeWrites] = [reconciles(), writes.length];
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      return { reconciled: reconciles() - before, written: writes.slice(beforeWrites) };
+    },
+    ({ reconciled, written }) => {
+      assert.ok(reconciled <= 4, `${reconciled} reconciles in 1.2 s`);
+      assert.deepEqual(written, []);
+    },
+  );
+  const tries = (name: string): number => writes.filter((line) => line.endsWith(`/${name}`)).length;
+  assert.equal(tries("no-image"), 2, "a finalizer and one status, and no try of what cannot be rendered");
+  assert.equal(tries("bad-quantity"), 2);
+  assert.ok(tries("bad-env") <= 6, `${tries("bad-env")} writes for what the API refuses`);
 });
 
 test("the demo's class becomes available as it is written", { timeout: 180_000 }, async (context) => {
