@@ -82,10 +82,11 @@ describe("the registration manager", () => {
       onDeregistration: (_m, _t, status) => story.push(`deregistered ${status}`),
     });
     await manager.start();
+    assert.deepEqual(story, ["registered true", "ping 200"], "alive at once, not after the first interval");
     await world.env.advance(25_000);
     assert.ok(world.registry.resolve({ serviceName: "tool" }));
     await manager.stop();
-    assert.deepEqual(story, ["registered true", "ping 200", "ping 200", "deregistered 200"]);
+    assert.deepEqual(story, ["registered true", "ping 200", "ping 200", "ping 200", "deregistered 200"]);
     assert.deepEqual(await world.names(), []);
     assert.equal(world.registry.core.directory.size, 1);
   });

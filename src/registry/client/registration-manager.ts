@@ -90,6 +90,8 @@ class Registration implements RegistrationManager {
   async start(): Promise<void> {
     this.#stopped = new AbortController();
     await this.register();
+    // Without it the service would be pending, and not be handed out, until the interval is over.
+    await this.ping();
     this.#scheduleNext();
   }
 

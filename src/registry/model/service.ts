@@ -31,6 +31,9 @@ export const toolInvoker = "tool-invoker";
 export const resourceProvider = "resource-provider";
 export const codeExecutionEngine = "code-execution-engine";
 
+export const serviceTypes: readonly string[] = [resourceProvider, toolInvoker, multiCapability, codeExecutionEngine];
+export const isServiceType = (text: string): boolean => serviceTypes.includes(text);
+
 /** The texts that clients of the original system know. */
 export const stateReasons = {
   healthy: "healthy",

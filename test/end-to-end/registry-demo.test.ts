@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Deployment } from "../../src/api/builtin/workloads.ts";
+import { CapabilityBinding } from "../../src/api/capability-binding.ts";
+import { demoServices } from "../../src/control-plane/demo-services.ts";
+import { applyObjects } from "../../src/control-plane/install.ts";
+import { eventually, startEmbedded } from "./embedded.ts";
+
+const namespace = "anvil-demo";
+
+test("the demo's providers are live services: bindings follow them when they come and go", {
+  timeout: 180_000,
+}, async (context) => {
+  const { plane, client } = await startEmbedded(context, ["demo/10-game-world.yaml"], {
+    command: [process.execPath, join(import.meta.dirname, "provider-main.ts")],
+  });
+  await applyObjects(client, demoServices({ registryUrl: plane.http, image: "capstan:test" }));
+  const endpoints = async (): Promise<readonly (string | undefined)[]> =>
+    (await client.list(CapabilityBinding, { namespace })).items
+      .filter(({ spec }) => spec.capabilityId === "time.source" && spec.provider !== undefined)
+      .map(({ status }) => status?.resolvedEndpoint);
+
+  const [endpoint = ""] = await eventually(endpoints, (found) => {
+    assert.ok(found.length > 0);
+    assert.ok(
+      found.every((address) => address !== undefined && address === found[0]),
+      JSON.stringify(found),
+    );
+  });
+  const answer = (await (await fetch(`http://${endpoint.replace(/^\w+:\/\//, "")}/`)).json()) as { service?: string };
+  assert.equal(answer.service, "core-time-source", "somebody really answers there");
+
+  await client.patch(Deployment, { namespace, name: "providers" }, { type: "merge", value: { spec: { replicas: 0 } } });
+  await eventually(endpoints, (found) => assert.ok(found.every((address) => address === undefined)));
+});
