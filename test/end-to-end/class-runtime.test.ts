@@ -221,6 +221,26 @@ test("a crash loop degrades a class and its end heals it", { timeout: 180_000 },
   assert.deepEqual(conditionsOf(well), ["Available=True/Ready", "Degraded=False/Ready", "Progressing=False/Ready"]);
 });
 
+test("a process that really ends again and again is a crash loop until another image is asked for", {
+  timeout: 180_000,
+}, async (context) => {
+  const { client, history } = await startClassWorld(context);
+  // Our own image is run as a process; without an argument it ends at once.
+  await deploy(client, "cart", { functions: [classFunction("a", { container_image: "capstan:test" })] });
+  const sick = await reaches(client, "cart", "degraded");
+  assert.equal(findCondition(sick.status?.conditions, "Degraded")?.reason, "CrashLoop", sick.status?.message);
+  assert.match(sick.status?.message ?? "", /^Pod cart-\S+ restart count=[1-9]\d*\./);
+  await client.patch(
+    ClassRuntime,
+    { namespace, name: "cart" },
+    { type: "merge", value: { spec: { functions: [classFunction("a")] } } },
+  );
+  await reaches(client, "cart", "available");
+  const phases = history.flatMap(({ status }) => status?.phase ?? []);
+  const recovery = phases.slice(phases.lastIndexOf("degraded"));
+  assert.deepEqual([...new Set(recovery)], ["degraded", "progressing", "available"]);
+});
+
 test("a field that somebody else has taken is a conflict until it is given back", {
   timeout: 180_000,
 }, async (context) => {
