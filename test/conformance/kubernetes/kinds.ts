@@ -109,6 +109,26 @@ export const kindSamples: readonly KindSample[] = [
   },
   {
     apiVersion: "v1",
+    kind: "PersistentVolume",
+    plural: "persistentvolumes",
+    namespaced: false,
+    body: { spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } } },
+    defaults: {
+      "spec.persistentVolumeReclaimPolicy": "Retain",
+      "spec.volumeMode": "Filesystem",
+      "spec.hostPath.type": "",
+      "status.phase": "Pending",
+      "metadata.finalizers": ["kubernetes.io/pv-protection"],
+    },
+    change: { spec: { persistentVolumeReclaimPolicy: "Delete" } },
+    changed: ["spec.persistentVolumeReclaimPolicy", "Delete"],
+    invalid: [
+      { spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"] } },
+      /spec: Required value: must specify a volume type/,
+    ],
+  },
+  {
+    apiVersion: "v1",
     kind: "PersistentVolumeClaim",
     plural: "persistentvolumeclaims",
     namespaced: true,
@@ -315,6 +335,15 @@ export const kindSamples: readonly KindSample[] = [
     change: { spec: { ingressClassName: "c" } },
     changed: ["spec.ingressClassName", "c"],
     invalid: [{ spec: {} }, /either `defaultBackend` or `rules` must be specified/],
+  },
+  {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IngressClass",
+    plural: "ingressclasses",
+    namespaced: false,
+    body: { spec: { controller: "example.com/c", parameters: { kind: "X", name: "n" } } },
+    defaults: { "spec.parameters.scope": "Cluster", "metadata.generation": 1 },
+    invalid: [{ spec: { controller: "nope" } }, /must be a domain-prefixed path/],
   },
   {
     apiVersion: "coordination.k8s.io/v1",

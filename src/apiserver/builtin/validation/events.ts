@@ -41,7 +41,7 @@ const fixedFields: readonly (readonly [field: string, name?: string])[] = [
 ];
 
 export function validateNewEvent(object: Draft): Errors {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...regardingErrors(object)];
   const controller = text(object, "reportingController");
   const need = (field: string): void => {
     if (text(object, field) === "") errors.push(required(field));
@@ -60,4 +60,12 @@ export function validateNewEvent(object: Draft): Errors {
   // The message names the value twice, and the first time it is lost.
   if (type !== "Normal" && type !== "Warning") errors.push(invalid("type", "", `has invalid value: ${type}`));
   return errors;
+}
+
+/** Events about what lives in no namespace are kept where the system is. */
+function regardingErrors(object: Draft): Errors {
+  const namespace = text(child(object, "metadata"), "namespace");
+  const regarding = text(child(object, "regarding"), "namespace");
+  if (regarding !== "" || namespace === "default" || namespace === "kube-system") return [];
+  return [invalid("involvedObject.namespace", regarding, "does not match event.namespace")];
 }

@@ -102,6 +102,21 @@ export const discoveryCases: readonly Case[] = [
     },
   },
   {
+    name: "discovery: sub-resources of another group say which, so that clients can write them",
+    async run(t) {
+      const groups = (await t.get("/apis", { accept: v2 })).list("items");
+      const apps = groups.find((each) => each.at("metadata.name") === "apps");
+      const deployments = apps?.list("versions[0].resources").find((each) => each.at("resource") === "deployments");
+      const kinds = Object.fromEntries(
+        (deployments?.list("subresources") ?? []).map((each) => [each.text("subresource"), each.at("responseKind")]),
+      );
+      assert.deepEqual(kinds, {
+        scale: { group: "autoscaling", version: "v1", kind: "Scale" },
+        status: { group: "", version: "", kind: "Deployment" },
+      });
+    },
+  },
+  {
     name: "discovery: aggregated answers carry an ETag and are not sent twice",
     async run(t) {
       const first = await t.get("/api", { accept: v2 });

@@ -1,5 +1,6 @@
 import type { Case } from "../case.ts";
 import { admissionCases } from "./admission.ts";
+import { bodyCases } from "./bodies.ts";
 import { definitionCases } from "./definitions.ts";
 import { deleteCases } from "./deletes.ts";
 import { discoveryCases } from "./discovery.ts";
@@ -9,12 +10,17 @@ import { listCases } from "./lists.ts";
 import { namespaceCases } from "./namespaces.ts";
 import { objectCases } from "./objects.ts";
 import { applyCases, patchCases } from "./patches.ts";
+import { selectorCases } from "./selectors.ts";
+import { serviceCases } from "./services.ts";
 import { subresourceCases } from "./subresources.ts";
 import { watchCases } from "./watches.ts";
 
 export const allCases: readonly Case[] = [
   ...discoveryCases,
   ...objectCases,
+  ...bodyCases,
+  ...selectorCases,
+  ...serviceCases,
   ...listCases,
   ...watchCases,
   ...deleteCases,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertStatus, type Case, type Context, mergePatch } from "../case.ts";
+import { assertStatus, type Case, type Context, mergePatch, strategicPatch } from "../case.ts";
 
 async function deployment(t: Context): Promise<string> {
   const path = await t.group("apps/v1", "deployments");
@@ -20,8 +20,82 @@ async function pod(t: Context, name: string, spec: object = {}, metadata: object
   return `${path}/${name}`;
 }
 
+const ephemeral = (name: string, more: object = {}): object => ({
+  spec: { ephemeralContainers: [{ name, image: "busybox", ...more }] },
+});
+
+const resources = (requests: object): object => ({ spec: { containers: [{ name: "c", resources: { requests } }] } });
+
 /** Scale, binding, eviction, logs, and pods as admission leaves them. */
 export const subresourceCases: readonly Case[] = [
+  {
+    name: "ephemeral containers: are added through their own sub-resource, and stay",
+    async run(t) {
+      const path = await pod(t, "p");
+      const added = await t.patch(`${path}/ephemeralcontainers`, strategicPatch, ephemeral("d"));
+      assert.equal(added.at("spec.ephemeralContainers[0].imagePullPolicy"), "Always");
+      assert.equal(added.at("metadata.generation"), 2);
+      const gone = { spec: { ephemeralContainers: [] } };
+      const reply = await t.patch(`${path}/ephemeralcontainers`, mergePatch, gone, 422);
+      const why = 'Forbidden: existing ephemeral containers "d" may not be removed\n';
+      assertStatus(reply, 422, "Invalid", `Pod "p" is invalid: spec.ephemeralContainers: ${why}`);
+      assertStatus(await t.patch(path, strategicPatch, ephemeral("e"), 422), 422, "Invalid", /may not change fields/);
+    },
+  },
+  {
+    name: "ephemeral containers: name their mistakes",
+    async run(t) {
+      const path = `${await pod(t, "p")}/ephemeralcontainers`;
+      const wrong = ephemeral("d", { ports: [{ containerPort: 1 }], targetContainerName: "zz" });
+      const reply = await t.patch(path, strategicPatch, wrong, 422);
+      const list =
+        'spec.ephemeralContainers[0].targetContainerName: Not found: "zz", spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container';
+      assertStatus(reply, 422, "Invalid", `Pod "p" is invalid: [${list}]`);
+      const same = await t.patch(path, strategicPatch, ephemeral("c"), 422);
+      assertStatus(same, 422, "Invalid", 'Pod "p" is invalid: spec.ephemeralContainers[0].name: Duplicate value: "c"');
+    },
+  },
+  {
+    name: "resize: changes resources and nothing else",
+    async run(t) {
+      const containers = [{ name: "c", image: "x", resources: { requests: { cpu: "10m" } } }];
+      const path = await pod(t, "p", { containers });
+      const resized = await t.patch(`${path}/resize`, strategicPatch, {
+        metadata: { labels: { a: "b" } },
+        spec: { containers: [{ name: "c", image: "other", resources: { requests: { cpu: "20m" } } }] },
+      });
+      assert.equal(resized.at("spec.containers[0].resources.requests.cpu"), "20m");
+      assert.equal(resized.at("spec.containers[0].image"), "x");
+      assert.equal(resized.at("metadata.labels"), undefined);
+      const reply = await t.patch(`${path}/resize`, strategicPatch, resources({ cpu: null }), 422);
+      const list =
+        'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing, spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed';
+      assertStatus(reply, 422, "Invalid", `Pod "p" is invalid: [${list}]`);
+    },
+  },
+  {
+    name: "exec, attach and port-forward: need a pod, and a pod with a node",
+    async run(t) {
+      const path = await pod(t, "p", { nodeSelector: { "no-such-label": "x" } });
+      for (const sub of ["exec", "attach", "portforward"]) {
+        for (const method of ["GET", "POST"]) {
+          const missing = await t.request(method, `${await t.core("pods")}/no-such/${sub}?command=ls`);
+          assertStatus(missing, 404, "NotFound", 'pods "no-such" not found');
+          const homeless = await t.request(method, `${path}/${sub}?command=ls&container=c`);
+          assertStatus(homeless, 400, "BadRequest", "pod p does not have a host assigned");
+        }
+      }
+    },
+  },
+  {
+    name: "exec: an upgrade is answered with the reason of its refusal",
+    async run(t) {
+      const reply = await t.request("POST", `${await t.core("pods")}/no-such/exec?command=ls`, undefined, {
+        headers: { connection: "Upgrade", upgrade: "SPDY/3.1" },
+      });
+      assertStatus(reply, 404, "NotFound", 'pods "no-such" not found');
+    },
+  },
   {
     name: "scale: tells replicas and selector of a deployment",
     async run(t) {
