@@ -48,5 +48,4 @@ async function write(writer: number): Promise<void> {
   }
 }
 
-say({ ready: true });
 await Promise.all(Array.from({ length: Number(writersText) }, (_, writer) => write(writer)));

@@ -30,7 +30,8 @@ export async function crashAgainAndAgain(kills: number, seed: number): Promise<C
   let lastVersion = 0;
   try {
     for (let kill = 0; kill < kills; kill++) {
-      const version = await writeUntilKilled(writer, file, `k${kill}`, 20 + random() * 400, acknowledged);
+      const instant = { afterWrites: 20 + Math.floor(random() * 200), andMs: random() * 10 };
+      const version = await writeUntilKilled(writer, file, `k${kill}`, instant, acknowledged);
       lastVersion = Math.max(lastVersion, version);
       await check(file, acknowledged, lastVersion, `seed ${seed}, kill ${kill}`);
     }
@@ -48,26 +49,29 @@ async function bundleWriter(directory: string): Promise<string> {
   return join(directory, "crash-writer.mjs");
 }
 
+/** Counted in writes, so that a busy machine kills in the middle of as many of them as an idle one. */
+interface Instant {
+  readonly afterWrites: number;
+  readonly andMs: number;
+}
+
 async function writeUntilKilled(
   writer: string,
   file: string,
   prefix: string,
-  afterMs: number,
+  instant: Instant,
   acknowledged: Acknowledged,
 ): Promise<number> {
   const child = spawn(process.execPath, [writer, file, prefix], { stdio: ["ignore", "pipe", "inherit"] });
   let lastVersion = 0;
-  let isTimed = false;
+  let writes = 0;
   for await (const line of createInterface({ input: child.stdout })) {
     // The last line of a killed process may be cut off; what was cut off was not told to anybody.
     const said = parse(line);
     if (!said) continue;
-    if (said.ready && !isTimed) {
-      isTimed = true;
-      setTimeout(() => child.kill("SIGKILL"), afterMs);
-      continue;
-    }
     if (said.name === undefined) continue;
+    writes++;
+    if (writes === instant.afterWrites) setTimeout(() => child.kill("SIGKILL"), instant.andMs);
     acknowledged.set(said.name, said.value ?? null);
     lastVersion = Math.max(lastVersion, Number(said.version ?? 0));
   }
@@ -75,7 +79,6 @@ async function writeUntilKilled(
 }
 
 interface Said {
-  readonly ready?: boolean;
   readonly name?: string;
   readonly value?: string | null;
   readonly version?: string;
