@@ -1,11 +1,12 @@
 import { Job } from "../../api/builtin/job.ts";
 import type { KubernetesExecution } from "../../api/kubernetes-execution.ts";
+import type { Approval } from "../../api/kubernetes-execution-status.ts";
 import { isNotFound } from "../../client/api-error.ts";
 import type { ActContext } from "../../runtime/controller.ts";
 import { actionDefinition } from "./actions/catalogue.ts";
 import { targetText } from "./actions/definition.ts";
 import { givenApproval } from "./approval/approval.ts";
-import { type Change, failure, nothing } from "./change.ts";
+import { type AuditNote, type Change, failure, nothing } from "./change.ts";
 import { type Observation, type Step, timeoutMsOf } from "./evaluate.ts";
 import { belongsTo, jobStateOf } from "./job-state.ts";
 import { jobNameOf, jobNamespace } from "./names.ts";
@@ -18,11 +19,7 @@ import { jobFailed, verify } from "./verify.ts";
 
 export interface Tools extends ValidationTools {
   /** Writes the rows that must be on disk before the Job can exist. */
-  readonly intend: (
-    execution: KubernetesExecution,
-    details: Readonly<Record<string, unknown>>,
-    now: Date,
-  ) => Promise<void>;
+  readonly intend: (execution: KubernetesExecution, rows: readonly AuditNote[], now: Date) => Promise<void>;
 }
 
 type Context = ActContext<KubernetesExecution>;
@@ -88,11 +85,15 @@ async function start(observation: Observation, context: Context, tools: Tools): 
       : { related: [] };
   const specHash = specHashOf(execution.spec);
   const approval = givenApproval(execution);
-  await tools.intend(
-    execution,
-    { action: checked.action, target: targetText(target), specHash, ...(approval && { approvedBy: approval.by }) },
-    now,
-  );
+  const wasApproved = execution.status?.phase === "waiting_approval" && approval !== undefined;
+  const details = {
+    action: checked.action,
+    target: targetText(target),
+    specHash,
+    ...(approval && { approvedBy: approval.by }),
+  };
+  const intent = { key: "intent", verb: "intend", result: "Intended", details };
+  await tools.intend(execution, wasApproved ? [approvalNote(approval), intent] : [intent], now);
   const targetUid = state.object?.metadata.uid;
   const run = await createRun(
     observation,
@@ -117,7 +118,7 @@ async function start(observation: Observation, context: Context, tools: Tools): 
     },
     conditions: [
       { type: "Executed", status: "Unknown", reason: "JobRunning", message: `Job ${name} runs` },
-      ...(execution.status?.phase === "waiting_approval" && approval
+      ...(wasApproved
         ? [
             {
               type: "Approved",
@@ -129,29 +130,24 @@ async function start(observation: Observation, context: Context, tools: Tools): 
         : []),
     ],
     events: [
-      ...(execution.status?.phase === "waiting_approval" && approval
+      ...(wasApproved
         ? [{ type: "Normal", reason: "ApprovalReceived", message: `${approval.by} has approved it` } as const]
         : []),
       { type: "Normal", reason: "JobCreated", message: `Job ${jobNamespace}/${name} was created` },
     ],
-    audit: [
-      ...(execution.status?.phase === "waiting_approval" && approval
-        ? [
-            {
-              key: "approval",
-              verb: "approve",
-              actor: approval.by,
-              result: "Approved",
-              details: { specHash, at: approval.at, ...(approval.reason !== undefined && { reason: approval.reason }) },
-            },
-          ]
-        : []),
-      { key: "job", verb: "create-job", result: "Created", details: { jobName: name, jobUID: uid, specHash } },
-    ],
+    audit: [{ key: "job", verb: "create-job", result: "Created", details: { jobName: name, jobUID: uid, specHash } }],
     // A Job that we find again may have ended while we were away, and will not tell us twice.
     lookAgainMs: jobStateOf(run.job).kind === "Running" ? timeoutMsOf(execution) : 0,
   };
 }
+
+const approvalNote = ({ by, at, specHash, reason }: Approval): AuditNote => ({
+  key: "approval",
+  verb: "approve",
+  actor: by,
+  result: "Approved",
+  details: { specHash, at, ...(reason !== undefined && { reason }) },
+});
 
 /** A Job that we have seen is gone, or is another one: whether it acted is not known, so nothing is done again (H1). */
 async function jobLost(execution: KubernetesExecution, context: Context): Promise<Change> {

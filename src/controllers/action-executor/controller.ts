@@ -27,7 +27,7 @@ import { createAccessCheck } from "./access.ts";
 import { act } from "./act.ts";
 import { actionDefinition } from "./actions/catalogue.ts";
 import { rowOf, rowsOf } from "./audit-rows.ts";
-import { type Change, nothing } from "./change.ts";
+import { type AuditNote, type Change, nothing } from "./change.ts";
 import { evaluate, type Observation, type Settings } from "./evaluate.ts";
 import { isFrozen } from "./freeze-switch.ts";
 import { executorMetrics } from "./metrics.ts";
@@ -61,8 +61,8 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
     policies: createPolicyKeeper(env, registry),
     evaluateCondition: createConditions(env),
     metrics,
-    intend: async (execution: KubernetesExecution, details: Readonly<Record<string, unknown>>, now: Date) => {
-      await audit.append([rowOf(execution, { key: "intent", verb: "intend", result: "Intended", details }, now)]);
+    intend: async (execution: KubernetesExecution, notes: readonly AuditNote[], now: Date) => {
+      await audit.append(notes.map((note) => rowOf(execution, note, now)));
     },
   };
   return defineController<
