@@ -19,7 +19,7 @@ if (missing.length > 0) cannot(`it needs ${missing.join(" and ")}`);
 
 await step("build", cluster, ["--build"]);
 const folder = mkdtempSync(join(tmpdir(), "capstan-cluster-test-"));
-const { image, archives } = await timed("images", () => writeImages(folder));
+const { image, archives, earlierManifests } = await timed("images", () => writeImages(folder));
 let code = 1;
 const stop = (): void => {
   spawnSync(cluster, ["--down"], { stdio: "inherit" });
@@ -37,6 +37,7 @@ try {
     ...process.env,
     KUBECONFIG: kubeconfig,
     CAPSTAN_CLUSTER_TEST_IMAGE: image,
+    ...(only === undefined && earlierManifests !== undefined && { CAPSTAN_CLUSTER_TEST_EARLIER: earlierManifests }),
     ...(only !== undefined && { CAPSTAN_CLUSTER_TEST_ONLY: only }),
   };
   const suite = ["test/conformance/kubernetes/run.ts", "--kubeconfig", kubeconfig];

@@ -7,10 +7,11 @@ export const packageVersion = (): string =>
   (JSON.parse(readFileSync("package.json", "utf8")) as { version: string }).version;
 
 /** An OCI archive of what is in this checkout, under the name given. The same sources give the same bytes. */
-export async function capstanImage(reference: string): Promise<Buffer> {
+export async function capstanImage(reference: string, compression = 9): Promise<Buffer> {
   await bundle();
   return ociArchive({
     reference,
+    compression,
     files: rootFiles(),
     config: {
       User: `${userId}:${userId}`,

@@ -9,12 +9,14 @@ export interface Image {
   readonly files: readonly TarEntry[];
   /** The `config` of the OCI image configuration: user, entry point, environment. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** 9 by default; less is faster, for an image that is thrown away. */
+  readonly compression?: number;
 }
 
 /** The image as an OCI layout in a tar archive, with the one file that older Docker wants besides. */
-export function ociArchive({ reference, files, config }: Image): Buffer {
+export function ociArchive({ reference, files, config, compression = 9 }: Image): Buffer {
   const layer = tar(files);
-  const packed = gzipSync(layer, { level: 9 });
+  const packed = gzipSync(layer, { level: compression });
   const architecture = { x64: "amd64", arm64: "arm64" }[process.arch as "x64" | "arm64"];
   const configuration = json({
     architecture,

@@ -21,6 +21,8 @@ import { openTo } from "./outside.ts";
 import { checkPermissions } from "./permissions.ts";
 import { startSecurePostgres } from "./postgres.ts";
 import { registryStory } from "./registry.ts";
+import { uninstall } from "./uninstall.ts";
+import { checkUpgraded, installEarlier } from "./upgrade.ts";
 import { giveVolume } from "./volume.ts";
 import { type ClusterWorld, eventually, objectsIn, objectsOf, openWorld } from "./world.ts";
 
@@ -41,6 +43,18 @@ test("on a real cluster", { timeout: 1_500_000 }, async (context) => {
     CAPSTAN_DOCKER_HUB_URL: reachable.baseUrls.dockerHub,
   };
 
+  const { CAPSTAN_CLUSTER_TEST_EARLIER: earlier } = process.env;
+  let before: ReadonlyMap<string, string> | undefined;
+  await context.test(
+    "an earlier version is there",
+    {
+      skip: earlier ? false : "the history of this checkout does not reach back to an earlier version",
+    },
+    async (inner) => {
+      before = await installEarlier(inner, world, earlier ?? "");
+    },
+  );
+
   const installed = await part(context, "capstan install | kubectl apply --server-side -f -", async (inner) => {
     const { url: databaseUrl, certificate: databaseCertificate } = postgres;
     await install(world, { image: world.image, databaseUrl, databaseCertificate, settings });
@@ -48,6 +62,11 @@ test("on a real cluster", { timeout: 1_500_000 }, async (context) => {
     inner.diagnostic(`ready: ${deployments.join(", ")}`);
   });
   if (!installed) return;
+
+  if (before) {
+    const known = before;
+    await part(context, "the upgrade has kept everything", () => checkUpgraded(world, known));
+  }
 
   await part(context, "worlds are bound", async (inner) => {
     await world.apply(...objectsOf("demo/10-game-world.yaml"));
@@ -81,6 +100,7 @@ test("on a real cluster", { timeout: 1_500_000 }, async (context) => {
   await part(context, "rights: nothing missing, nothing in vain", (inner) =>
     checkPermissions(inner, world, objectsIn(printed(`--image=${world.image}`))),
   );
+  await part(context, "uninstalled, nothing of it is left", () => uninstall(world));
 });
 
 /** True when it went well; whatever follows decides whether that matters. */
