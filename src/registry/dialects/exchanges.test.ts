@@ -1,63 +1,29 @@
-import assert from "node:assert/strict";
-import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { textReply } from "../../http/reply.ts";
+import { listen } from "../../http/server.ts";
 import { manualEnv } from "../../testing/manual-env.ts";
 import { openAccess } from "../access/access.ts";
-import { listenForTests } from "../loopback-for-tests.ts";
 import { createRegistry } from "../registry.ts";
 import { MemoryLog } from "../storage/memory-log.ts";
 import { conversations } from "./exchanges.ts";
+import { replay } from "./replay-for-tests.ts";
 
-describe("recorded exchanges", () => {
-  for (const { name, exchanges } of conversations) {
-    test(name, async () => {
+// test/registry/exchanges.machine.ts says the same to `capstan up`.
+describe("recorded exchanges, on the product's listener", () => {
+  for (const conversation of conversations)
+    test(conversation.name, async () => {
       const env = manualEnv();
       const storage = new MemoryLog(() => env.now().getTime()).replica();
       const registry = createRegistry({ env, storage, access: openAccess });
       await registry.start();
-      const listener = await listenForTests(async (request) => (await registry.handle(request)) ?? textReply(404, ""));
-      let id = "";
-      const fill = (text: string): string =>
-        text.replaceAll("{id}", id).replaceAll("{host}", `127.0.0.1:${listener.port}`);
+      const handler = async (request: Parameters<typeof registry.handle>[0]) =>
+        (await registry.handle(request)) ?? textReply(404, "");
+      const listener = await listen({ env, handler, port: 0 });
       try {
-        for (const exchange of exchanges) {
-          const answer = await send(listener.port, withLength(fill(exchange.request)));
-          id ||= /"id":"([0-9a-f-]{36})"/.exec(answer.body)?.[1] ?? "";
-          assert.deepEqual(
-            { status: answer.status, body: answer.body },
-            { status: exchange.status, body: fill(exchange.body) },
-            exchange.request.split("\r\n")[0],
-          );
-          if (answer.body !== "") assert.equal(answer.headers["content-type"], "application/json");
-        }
+        await replay(conversation, listener.port);
       } finally {
         await listener.close();
         await registry.stop();
       }
     });
-  }
 });
-
-/** The id changes the length of the body. */
-function withLength(request: string): string {
-  const body = request.slice(request.indexOf("\r\n\r\n") + 4);
-  return request.replace(/Content-Length: \d+/, `Content-Length: ${Buffer.byteLength(body)}`);
-}
-
-/** Raw bytes there, raw bytes back. */
-async function send(
-  port: number,
-  request: string,
-): Promise<{ status: number; headers: Record<string, string>; body: string }> {
-  const socket = connect(port, "127.0.0.1");
-  socket.write(request.replace("Connection: Upgrade, HTTP2-Settings", "Connection: Upgrade, HTTP2-Settings, close"));
-  let text = "";
-  for await (const chunk of socket) text += String(chunk);
-  const end = text.indexOf("\r\n\r\n");
-  const [first = "", ...lines] = text.slice(0, end).split("\r\n");
-  const headers = Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
-  );
-  return { status: Number(first.split(" ")[1]), headers, body: text.slice(end + 4) };
-}

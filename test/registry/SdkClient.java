@@ -16,9 +16,10 @@ public class SdkClient {
   public static void main(String[] args) throws Exception {
     String url = args[0];
     String dataDir = args[1];
+    String issuer = args[2];
     Serializer serializer = new InstantSerializer();
     DefaultServiceConfig service = DefaultServiceConfig.Builder.newBuilder()
-        .baseUrl(url).serializer(serializer).clientId("wanaku-service").secret("secret").tokenEndpoint(url + "/realms/wanaku")
+        .baseUrl(url).serializer(serializer).clientId("wanaku-service").secret("secret").tokenEndpoint(issuer)
         .build();
     DefaultRegistrationConfig registration = DefaultRegistrationConfig.Builder.newBuilder()
         .initialDelay(0).period(1).dataDir(dataDir).maxRetries(3).waitSeconds(1).build();

@@ -13,59 +13,41 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { systemEnv } from "../../env/system.ts";
-import type { HttpRequest, HttpResponse } from "../../http/message.ts";
-import { jsonReply, textReply } from "../../http/reply.ts";
-import { openAccess } from "../access/access.ts";
-import { type LoopbackServer, listenForTests } from "../loopback-for-tests.ts";
-import { createRegistry, type Registry } from "../registry.ts";
-import { MemoryLog } from "../storage/memory-log.ts";
+import { describe, type TestContext, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { systemEnv } from "../../src/env/system.ts";
+import { jsonReply, textReply } from "../../src/http/reply.ts";
+import { listen } from "../../src/http/server.ts";
+import { type CapstanProcess, startUp } from "./capstan-up.ts";
 
 /** The real Wanaku SDK 0.0.9 from Maven Central, as a client. It is downloaded once into a temporary folder. */
 const sdkVersion = "0.0.9";
 const java = findJava();
 const skip = java === undefined ? "no Java 21 or newer" : hasMaven() ? false : "no Maven";
 
-describe(`Wanaku SDK ${sdkVersion}`, { skip, timeout: 220_000 }, () => {
-  test("registers, sends heartbeats, reports trouble, says goodbye, and comes back with its id", async (context) => {
+describe(`Wanaku SDK ${sdkVersion}`, { skip, timeout: 600_000 }, () => {
+  test("registers with `capstan up`, sends heartbeats, reports trouble, says goodbye, and comes back with its id", async (context) => {
     const libraries = fetchSdk();
     if (!libraries) return context.skip("the SDK cannot be downloaded");
     const folder = mkdtempSync(join(tmpdir(), "capstan-sdk-"));
-    const storage = new MemoryLog(() => systemEnv.now().getTime()).replica();
-    const registry = createRegistry({ env: systemEnv, storage, access: openAccess });
-    await registry.start();
-    const requests: string[] = [];
-    const server: LoopbackServer = await listenForTests(async (request) => {
-      requests.push(`${request.method} ${request.target}`);
-      return issuer(request, server.url) ?? (await registry.handle(request)) ?? textReply(404, "");
-    });
-    try {
-      const first = await life(server.url, folder, libraries, registry);
-      assert.equal(readFileSync(join(folder, "java-tool.wanaku.dat")).length, 50);
-      const second = await life(server.url, folder, libraries, registry);
-      assert.equal(second, first, "the id on disk is honoured");
-      assert.equal(registry.core.directory.size, 1);
-      const paths = new Set(requests.filter((request) => request.includes("/discovery/")));
-      assert.deepEqual([...paths].map((path) => path.replace(first, "ID")).sort(), [
-        "POST /api/v1/management/discovery/deregister",
-        "POST /api/v1/management/discovery/ping/",
-        "POST /api/v1/management/discovery/register",
-        "POST /api/v1/management/discovery/update/ID",
-      ]);
-    } finally {
-      await server.close();
-      await registry.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
+    context.after(() => rmSync(folder, { recursive: true, force: true }));
+    const issuer = await startIssuer(context);
+    const product = await startUp(context);
+    const first = await life(product, folder, libraries, issuer);
+    assert.equal(readFileSync(join(folder, "java-tool.wanaku.dat")).length, 50);
+    await product.kill();
+    // The service does not notice: the registry remembers it after kill -9, and the id on disk is honoured.
+    const again = await startUp(context, [], product.dataDir);
+    const second = await life(again, folder, libraries, issuer);
+    assert.equal(second, first, "the id on disk is honoured");
   });
 });
 
 /** One run of the program from its registration to its end; answers its id. */
-async function life(url: string, folder: string, libraries: string, registry: Registry): Promise<string> {
-  const source = fileURLToPath(new URL("SdkClient.java", import.meta.url));
-  const child = spawn(join(java ?? "", "java"), ["-cp", join(libraries, "*"), source, url, folder]);
+async function life(product: CapstanProcess, folder: string, libraries: string, issuer: string): Promise<string> {
+  const source = join(import.meta.dirname, "SdkClient.java");
+  const classes = ["-cp", join(libraries, "*"), source];
+  const child = spawn(join(java ?? "", "java"), [...classes, product.http, folder, issuer]);
   let errors = "";
   child.stderr.on("data", (chunk) => {
     errors += String(chunk);
@@ -76,18 +58,22 @@ async function life(url: string, folder: string, libraries: string, registry: Re
     const id = registered[1] ?? "";
     await until(lines, /^pinged$/, () => errors);
     await until(lines, /^failed$/, () => errors);
-    await eventually(() => registry.core.directory.get(id)?.instance.report === "UNHEALTHY");
-    assert.equal(registry.core.directory.get(id)?.instance.reason, "database away");
-    assert.equal(registry.resolve({ serviceName: "java-tool" }), undefined);
+    const states = async (): Promise<string> => JSON.stringify(await ask(product, "/capabilities/tools/state"));
+    await eventually(async () => (await states()).includes('"reason":"database away"'));
+    const found = await fetch(`${product.http}/api/v1/resolve?serviceName=java-tool`);
+    assert.equal(found.status, 404, "a service in trouble is not handed out");
     child.stdin.write("\n");
     await until(lines, /^deregistered 200$/, () => errors);
     await ended(child);
-    assert.equal(registry.core.directory.registeredSize, 0);
+    assert.deepEqual(await ask(product, "/capabilities"), []);
     return id;
   } finally {
     child.kill("SIGKILL");
   }
 }
+
+const ask = async ({ http }: CapstanProcess, path: string): Promise<unknown> =>
+  ((await (await fetch(`${http}/api/v1${path}`)).json()) as { readonly data: unknown }).data;
 
 async function until(lines: AsyncIterator<string>, pattern: RegExp, errors: () => string): Promise<RegExpExecArray> {
   for (;;) {
@@ -98,28 +84,38 @@ async function until(lines: AsyncIterator<string>, pattern: RegExp, errors: () =
   }
 }
 
-async function eventually(holds: () => boolean): Promise<void> {
-  const { setTimeout: wait } = await import("node:timers/promises");
-  for (let attempt = 0; attempt < 100 && !holds(); attempt++) await wait(50);
-  assert.ok(holds());
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 1_200; attempt++) {
+    if (await holds()) return;
+    await wait(50);
+  }
+  assert.fail("it does not come about");
 }
 
 const ended = (child: ChildProcessWithoutNullStreams): Promise<unknown> =>
   child.exitCode === null ? new Promise((resolve) => child.once("exit", resolve)) : Promise.resolve();
 
 /** SDKs of that time cannot run without a token: an issuer that gives anyone one. The registry does not look at it. */
-function issuer({ target }: HttpRequest, url: string): HttpResponse | undefined {
-  const realm = `${url}/realms/wanaku`;
-  if (target.endsWith("/.well-known/openid-configuration"))
-    return jsonReply(200, {
-      issuer: realm,
-      token_endpoint: `${realm}/token`,
-      jwks_uri: `${realm}/certs`,
-      subject_types_supported: ["public"],
-    });
-  if (target === "/realms/wanaku/token")
-    return jsonReply(200, { access_token: "anything", token_type: "Bearer", expires_in: 300 });
-  return undefined;
+async function startIssuer(context: TestContext): Promise<string> {
+  const realm = (): string => `${listener.url}/realms/wanaku`;
+  const listener = await listen({
+    env: systemEnv,
+    port: 0,
+    handler: ({ target }) => {
+      if (target.endsWith("/.well-known/openid-configuration"))
+        return jsonReply(200, {
+          issuer: realm(),
+          token_endpoint: `${realm()}/token`,
+          jwks_uri: `${realm()}/certs`,
+          subject_types_supported: ["public"],
+        });
+      if (target === "/realms/wanaku/token")
+        return jsonReply(200, { access_token: "anything", token_type: "Bearer", expires_in: 300 });
+      return textReply(404, "");
+    },
+  });
+  context.after(() => listener.close());
+  return realm();
 }
 
 function fetchSdk(): string | undefined {
@@ -137,7 +133,7 @@ function fetchSdk(): string | undefined {
     execFileSync("mvn", ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"], {
       cwd: folder,
       stdio: "ignore",
-      timeout: 150_000,
+      timeout: 300_000,
     });
     renameSync(join(folder, "lib"), libraries);
     return libraries;
