@@ -1,6 +1,17 @@
 // Builds what people run: one file for the command, and the dashboard beside it. Used by bin/capstan.mjs in a checkout
 // whenever a source is newer than the bundle, and by `npm run build` for the published package.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -43,10 +54,17 @@ async function bundleCommand(rolldown) {
   });
   await replaceFiles(dirname(commandPath), async (folder) => {
     await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", codeSplitting: false });
+    toAscii(join(folder, "capstan.mjs"));
     // The solver loads its engine from beside the file that it is in.
     cpSync(join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"), join(folder, "cadical.wasm"));
   });
   await build.close();
+}
+
+/** One character beyond Latin-1 would make V8 keep the whole source with two bytes for each. */
+function toAscii(file) {
+  const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(file, readFileSync(file, "utf8").replace(/[\u0080-\uffff]/g, escaped));
 }
 
 async function bundleDashboard(rolldown) {
