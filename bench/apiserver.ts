@@ -2,11 +2,13 @@
 // what they acknowledge. Without a built kube-apiserver only our own numbers are shown.
 import { fork } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
-import { embeddedPeer, type Peer, realPeer } from "./apiserver/peers.ts";
+import { embeddedPeer, type Peer, type RunningServer, realPeer } from "./apiserver/peers.ts";
 
 const objectCount = Number(process.env["BENCH_OBJECTS"] ?? 10_000);
-const phaseSeconds = Number(process.env["BENCH_SECONDS"] ?? 4);
+const phaseSeconds = Number(process.env["BENCH_SECONDS"] ?? 3);
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
 const starts = 3;
 
 type Measures = Readonly<Record<string, number>>;
@@ -54,65 +56,104 @@ const processorGoals: readonly Goal[] = phases
 
 export async function run(): Promise<void> {
   const peers = [await embeddedPeer(), realPeer()].filter((peer): peer is Peer => peer !== undefined);
-  const measured = new Map<string, Measures>();
-  for (const peer of peers) {
-    console.log(`measuring ${peer.name}…`);
-    measured.set(peer.name, await measure(peer));
+  const starts = await measureStarts(peers);
+  const running = await Promise.all(peers.map(startLoaded));
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  for (const { peer, server, measures } of running) {
+    measures["firstMs"] = median(starts.get(peer.name) ?? []);
+    measures["idleMegabytes"] = server.residentBytes() / 1e6;
   }
-  const ours = measured.get("embedded") ?? {};
-  const real = measured.get("real");
+  for (const phase of phases) await measurePhase(running, phase);
+  for (const { client, server, measures } of running) {
+    measures["loadedMegabytes"] = server.residentBytes() / 1e6;
+    client.stop();
+    await server.stop();
+  }
+  report(
+    running.find(({ peer }) => peer.name === "embedded")?.measures ?? {},
+    running.find(({ peer }) => peer.name === "real")?.measures,
+  );
+}
+
+function report(ours: Measures, real: Measures | undefined): void {
   const rows = [...goals, ...processorGoals].map((goal) => compare(goal, ours, real));
   for (const row of rows) console.log(format(row));
   console.log(`events delivered: ${ours["watchDelivered"]} of 100000, out of order: ${ours["watchDisorder"]}`);
+  const load = loadavg().map(round);
+  console.log(`load of the machine: ${load.join(", ")} on ${availableParallelism()} processors`);
   if (!real)
     console.log(
       "no kube-apiserver here to compare with: set CAPSTAN_REAL_BIN to a folder with kube-apiserver and etcd",
     );
   mkdirSync("bench/results", { recursive: true });
-  const result = { node: process.version, objectCount, rows, embedded: ours, ...(real && { real }) };
+  const machine = { processors: availableParallelism(), load };
+  const result = { node: process.version, machine, objectCount, rounds, rows, embedded: ours, ...(real && { real }) };
   writeFileSync("bench/results/apiserver.json", `${JSON.stringify(result, null, 2)}\n`);
 }
 
-async function measure(peer: Peer): Promise<Measures> {
-  const firsts: number[] = [];
-  for (let i = 1; i < starts; i++) firsts.push((await startOnly(peer)).firstMs);
-  const { firstMs, idleMegabytes, measures } = await startAndLoad(peer);
-  firsts.push(firstMs);
-  firsts.sort((a, b) => a - b);
-  return { firstMs: firsts[Math.floor(firsts.length / 2)] ?? 0, idleMegabytes, ...measures };
+interface Running {
+  readonly peer: Peer;
+  readonly server: RunningServer;
+  readonly client: LoadClient;
+  readonly measures: Record<string, number>;
 }
 
-async function startOnly(peer: Peer): Promise<{ firstMs: number }> {
-  const started = performance.now();
-  const server = await peer.start();
-  const client = await loadClient(server.url, server.token);
-  const spawnedMs = performance.now() - started - client.readyMs;
-  const { firstMs = 0 } = await client.ask("start");
-  client.stop();
-  await server.stop();
-  return { firstMs: spawnedMs + firstMs };
-}
-
-async function startAndLoad(peer: Peer) {
-  const started = performance.now();
-  const server = await peer.start();
-  const client = await loadClient(server.url, server.token);
-  const spawnedMs = performance.now() - started - client.readyMs;
-  const { firstMs = 0 } = await client.ask("start");
-  await new Promise((resolve) => setTimeout(resolve, 3000));
-  const idleMegabytes = server.residentBytes() / 1e6;
-  const measures: Record<string, number> = {};
-  for (const phase of phases) {
-    const before = server.processorSeconds();
-    const { requests, ...answer } = await client.ask(phase);
-    Object.assign(measures, answer);
-    if (requests) measures[`${phase}ProcessorMicros`] = ((server.processorSeconds() - before) / requests) * 1e6;
+/** One after the other and in turns, so that whatever else the machine does slows both. */
+async function measureStarts(peers: readonly Peer[]): Promise<ReadonlyMap<string, readonly number[]>> {
+  const found = new Map<string, number[]>(peers.map(({ name }) => [name, []]));
+  for (let start = 0; start < starts; start++) {
+    for (const peer of peers) {
+      console.log(`starting ${peer.name}…`);
+      found.get(peer.name)?.push(await startOnly(peer));
+    }
   }
-  const loadedMegabytes = server.residentBytes() / 1e6;
+  return found;
+}
+
+async function startOnly(peer: Peer): Promise<number> {
+  const started = performance.now();
+  const server = await peer.start();
+  const client = await loadClient(server.url, server.token);
+  const spawnedMs = performance.now() - started - client.readyMs;
+  const { firstMs = 0 } = await client.ask("start", 0);
   client.stop();
   await server.stop();
-  return { firstMs: spawnedMs + firstMs, idleMegabytes, measures: { ...measures, loadedMegabytes } };
+  return spawnedMs + firstMs;
 }
+
+async function startLoaded(peer: Peer): Promise<Running> {
+  const server = await peer.start();
+  const client = await loadClient(server.url, server.token);
+  await client.ask("start", 0);
+  return { peer, server, client, measures: {} };
+}
+
+/** Both servers in turns, several times; the median counts. The server that waits does nothing. */
+async function measurePhase(running: readonly Running[], phase: string): Promise<void> {
+  const found = new Map<Running, Measures[]>(running.map((each) => [each, []]));
+  for (let at = 0; at < (phase === "fill" ? 1 : rounds); at++) {
+    const order = at % 2 === 0 ? running : running.toReversed();
+    for (const each of order) {
+      console.log(`${each.peer.name}: ${phase}, round ${at + 1}`);
+      const before = each.server.processorSeconds();
+      const { requests, ...answer } = await each.client.ask(phase, at);
+      const processorSeconds = each.server.processorSeconds() - before;
+      const perRequest = requests && { [`${phase}ProcessorMicros`]: (processorSeconds / requests) * 1e6 };
+      found.get(each)?.push({ ...answer, ...perRequest });
+    }
+  }
+  for (const [{ measures }, answers] of found) {
+    for (const key of Object.keys(answers[0] ?? {})) {
+      measures[key] = median(answers.map((answer) => answer[key] ?? 0));
+    }
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+type LoadClient = Awaited<ReturnType<typeof loadClient>>;
 
 /** The client's own start is not the server's fault: it is measured and taken off. */
 async function loadClient(url: string, token: string) {
@@ -131,9 +172,9 @@ async function loadClient(url: string, token: string) {
   await next();
   return {
     readyMs: performance.now() - begun,
-    async ask(what: string): Promise<Measures> {
+    async ask(phase: string, at: number): Promise<Measures> {
       const answer = next();
-      child.send(what);
+      child.send({ phase, round: at });
       return (await answer) as Measures;
     },
     stop: () => child.kill(),

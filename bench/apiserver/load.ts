@@ -14,6 +14,8 @@ const pool = new Pool(url, { connections: clients, pipelining: 1, allowH2: false
 const headers = { authorization: `Bearer ${token}`, accept: "application/json", "user-agent": "bench/1" };
 const group = "bench.example.com";
 const path = `/apis/${group}/v1/namespaces/default/widgets`;
+/** Elsewhere, so that lists find as many objects in every round. */
+const createsPath = `/apis/${group}/v1/namespaces/kube-public/widgets`;
 
 interface Answer {
   readonly status: number;
@@ -164,7 +166,8 @@ async function until(attempt: () => Promise<boolean>): Promise<void> {
 }
 
 /** 100 watchers see 1,000 updates: all of them, in order; how long after the write was sent does the last byte arrive? */
-async function watching(): Promise<LoadResult> {
+async function watching(round: number): Promise<LoadResult> {
+  const watched = `watched-${round}`;
   const watchers = 100;
   const updates = 1000;
   const list = JSON.parse(await must(200, "GET", `${path}?limit=1`)) as { metadata: { resourceVersion: string } };
@@ -178,7 +181,7 @@ async function watching(): Promise<LoadResult> {
     const { body } = await agent.request({
       origin: url,
       method: "GET",
-      path: `${path}?watch=true&resourceVersion=${list.metadata.resourceVersion}&fieldSelector=metadata.name%3Dwatched`,
+      path: `${path}?watch=true&resourceVersion=${list.metadata.resourceVersion}&fieldSelector=metadata.name%3D${watched}`,
       headers,
     });
     if (++open === watchers) opened.resolve();
@@ -206,12 +209,12 @@ async function watching(): Promise<LoadResult> {
     return seen;
   });
   await opened.promise;
-  const object = { ...widget("watched", 1), spec: { capability: "x", note: "n0" } };
+  const object = { ...widget(watched, 1), spec: { capability: "x", note: "n0" } };
   await must(201, "POST", path, object);
   const started = performance.now();
   for (let i = 1; i <= updates; i++) {
     sentAt.set(String(i), performance.now());
-    await must(200, "PATCH", `${path}/watched`, { spec: { note: `n${i}` } }, "application/merge-patch+json");
+    await must(200, "PATCH", `${path}/${watched}`, { spec: { note: `n${i}` } }, "application/merge-patch+json");
   }
   const seen = await Promise.all(streams.map((stream) => stream.catch(() => 0)));
   const seconds = (performance.now() - started) / 1000;
@@ -230,10 +233,10 @@ async function watching(): Promise<LoadResult> {
 const name = (index: number): string => `w-${index}`;
 
 /** Each phase answers its measures, and how many requests it made. */
-const phases: Readonly<Record<string, () => Promise<LoadResult>>> = {
+const phases: Readonly<Record<string, (round: number) => Promise<LoadResult>>> = {
   start: async () => ({ firstMs: await firstCustomResource() }),
-  creates: async () => {
-    const created = await throughput(objectCount, (i) => must(201, "POST", path, widget(name(i), 1)));
+  creates: async (round) => {
+    const created = await throughput(objectCount, (i) => must(201, "POST", createsPath, widget(`r${round}-${i}`, 1)));
     return { createsPerSecond: created.rate, createP99Ms: created.p99, requests: created.done };
   },
   /** Whatever the time allowed, the phases after this one find the same number of objects. */
@@ -253,32 +256,32 @@ const phases: Readonly<Record<string, () => Promise<LoadResult>>> = {
     );
     return { getsPerSecond: gets.rate, requests: gets.done };
   },
-  updates: async () => {
+  updates: async (round) => {
     const updated = await throughput(objectCount, async (i) => {
       const read = JSON.parse(await must(200, "GET", `${path}/${name(i)}`)) as { spec: object };
-      await must(200, "PUT", `${path}/${name(i)}`, { ...read, spec: { ...read.spec, replicas: 2 } });
+      await must(200, "PUT", `${path}/${name(i)}`, { ...read, spec: { ...read.spec, replicas: 2 + round } });
     });
     return { updatesPerSecond: updated.rate, requests: updated.done };
   },
-  statusPatches: async () => {
+  statusPatches: async (round) => {
     const patched = await throughput(objectCount, (i) =>
       must(
         200,
         "PATCH",
         `${path}/${name(i)}/status`,
-        { status: { phase: "Ready", observed: i } },
+        { status: { phase: "Ready", observed: i + round * objectCount } },
         "application/merge-patch+json",
       ),
     );
     return { statusPatchesPerSecond: patched.rate, requests: patched.done };
   },
-  applies: async () => {
+  applies: async (round) => {
     const applied = await throughput(objectCount, (i) =>
       must(
         200,
         "PATCH",
         `${path}/${name(i)}?fieldManager=bench&force=true`,
-        widget(name(i), 3),
+        widget(name(i), 100 + round),
         "application/apply-patch+yaml",
       ),
     );
@@ -295,7 +298,12 @@ const phases: Readonly<Record<string, () => Promise<LoadResult>>> = {
   watches: watching,
 };
 
-process.on("message", async (phase: string) => process.send?.(await phases[phase]?.()));
+interface Question {
+  readonly phase: string;
+  readonly round: number;
+}
+
+process.on("message", async ({ phase, round }: Question) => process.send?.(await phases[phase]?.(round)));
 
 /** Whole lists, four at a time; the body is read to its end and not parsed. */
 async function lists(target: string): Promise<{ rate: number; done: number }> {

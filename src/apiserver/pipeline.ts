@@ -37,13 +37,6 @@ export async function handle(parts: ServerParts, request: HttpRequest): Promise<
 /** As the real server has it; the listener refuses such bodies before it has read them. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
-/** The rest of the way, for a user who is known and allowed. */
-export function handleAs(parts: ServerParts, request: HttpRequest, user: User): Promise<HttpResponse> {
-  return answered(request, (warnings) =>
-    dispatch(parts, request, parseRequestInfo(request.method, request.target), user, warnings),
-  );
-}
-
 async function answered(
   request: HttpRequest,
   answer: (warnings: string[]) => Promise<Answer | HttpResponse> | Answer | HttpResponse,

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
-import type { KubeObject } from "../kube/object.ts";
 import { builtinAdmission } from "./admission/builtin-admission.ts";
 import { admissionChain } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
@@ -14,20 +13,19 @@ import { createTokenSigner } from "./auth/jwt.ts";
 import { RbacAuthorizer } from "./auth/rbac.ts";
 import { RoleAggregation } from "./auth/role-aggregation.ts";
 import { TokenChecker } from "./auth/service-account-tokens.ts";
-import { bootstrapObjects } from "./bootstrap.ts";
+import { ensureBootstrapEntries } from "./bootstrap-entries.ts";
 import { builtinEndpoints } from "./builtin-endpoints.ts";
 import { DefinitionKeeper } from "./crd/definition-keeper.ts";
 import { decodeProtobufBody } from "./decode/protobuf.ts";
 import { Discovery } from "./discovery/discovery.ts";
-import { internalRequest, serverUser } from "./internal-request.ts";
+import { internalRequest } from "./internal-request.ts";
 import { OpenApi } from "./openapi/openapi.ts";
 import { publishOwnAddress } from "./own-address.ts";
 import type { ServerParts } from "./parts.ts";
-import { handle, handleAs } from "./pipeline.ts";
+import { handle } from "./pipeline.ts";
 import { ResourceTable } from "./resource-table.ts";
 import { createMemoryLog } from "./storage/commit-log.ts";
 import type { HistoryLimits } from "./storage/compactor.ts";
-import { storageKey } from "./storage/entry.ts";
 import { createSqliteLog } from "./storage/sqlite-log.ts";
 import { Store } from "./storage/store.ts";
 import type { PodLogs } from "./subresources/log.ts";
@@ -49,6 +47,8 @@ export interface ApiServerOptions {
   readonly callWebhook?: CallWebhook;
   /** Brought by whoever runs the containers. */
   readonly podLogs?: PodLogs;
+  /** Without what every server has, for those who want to make it. */
+  readonly startsEmpty?: boolean;
 }
 
 /** An embedded Kubernetes API: a handler for requests, whether they come over a socket or from the same process. */
@@ -110,7 +110,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const aggregation = new RoleAggregation(store);
   definitions.start();
-  await ensureBootstrapObjects(parts);
+  if (!options.startsEmpty) await ensureBootstrapEntries(env, store);
   aggregation.start();
   return {
     handle: (request) => handle(parts, request),
@@ -127,25 +127,3 @@ const newTokenKey = (): string =>
   generateKeyPairSync("ec", { namedCurve: "prime256v1" })
     .privateKey.export({ type: "pkcs8", format: "pem" })
     .toString();
-
-async function ensureBootstrapObjects(parts: ServerParts): Promise<void> {
-  const objects = bootstrapObjects();
-  // Namespaces first: the others are born into them.
-  for (const wave of [
-    objects.filter(({ kind }) => kind === "Namespace"),
-    objects.filter(({ kind }) => kind !== "Namespace"),
-  ]) {
-    await Promise.all(wave.map((object) => ensureObject(parts, object)));
-  }
-}
-
-async function ensureObject(parts: ServerParts, object: KubeObject): Promise<void> {
-  const [version = "", group = ""] = object.apiVersion.split("/").reverse();
-  const endpoint = parts.resources.findKind(group, version, object.kind);
-  if (!endpoint) throw new Error(`${object.apiVersion} ${object.kind} is not served`);
-  const { name, namespace } = object.metadata;
-  if (parts.store.get(endpoint.collection, storageKey(namespace, name))) return;
-  const { http } = internalRequest(endpoint, "POST", namespace);
-  const { status } = await handleAs(parts, { ...http, body: Buffer.from(JSON.stringify(object)) }, serverUser);
-  if (status !== 201 && status !== 409) throw new Error(`${object.kind} ${name} was refused with ${status}`);
-}

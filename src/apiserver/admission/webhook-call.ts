@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
 import type { Env } from "../../env/env.ts";
 import { storageKey } from "../storage/entry.ts";
 import type { Store } from "../storage/store.ts";
@@ -21,7 +20,9 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 export function webhookCaller(env: Env): CallWebhook {
   return (target, body, timeoutMs) =>
     new Promise((resolve, reject) => {
-      const sent = httpsRequest(target.url, {
+      // Loaded by the first call: few servers have a webhook, and all of them start.
+      const { request } = process.getBuiltinModule("node:https");
+      const sent = request(target.url, {
         method: "POST",
         headers: {
           "content-type": "application/json",
