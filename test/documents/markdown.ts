@@ -13,6 +13,7 @@ export interface CodeBlock {
 export const executedDocuments: readonly string[] = [
   "README.md",
   ...globSync("docs/*.md").sort(),
+  "docs/guides/actions.md",
   "examples/own-controller/README.md",
 ];
 

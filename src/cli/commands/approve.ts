@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Argument, Command } from "commander";
 import { KubernetesExecution } from "../../api/kubernetes-execution.ts";
 import { ApiError, isNotFound } from "../../client/api-error.ts";
@@ -63,7 +63,7 @@ async function decide(name: string, decision: "Approved" | "Rejected", flags: De
     );
     process.stdout.write(`${name}: ${decision} by ${word.by}\n`);
   } catch (error) {
-    if (error instanceof ApiError) throw new Failure(`the server refused: ${error.message}`);
+    if (error instanceof ApiError) throw new Failure(`the server refused: ${error.message}${hintOf(error, flags)}`);
     throw error;
   } finally {
     await close();
@@ -75,6 +75,16 @@ function withApprover(flags: DecisionFlags): ClusterFlags {
   if (flags.kubeconfig !== undefined || (flags.dataDir === undefined && process.env["KUBECONFIG"])) return flags;
   const kubeconfig = join(resolve(flags.dataDir ?? ".capstan"), "approver.kubeconfig");
   return existsSync(kubeconfig) ? { ...flags, kubeconfig } : flags;
+}
+
+/** Whoever asked for it may have another credential at hand, and not know. */
+function hintOf({ status }: ApiError, flags: DecisionFlags): string {
+  const used = flags.kubeconfig ?? process.env["KUBECONFIG"];
+  if (status !== 403 || used === undefined) return "";
+  const second = join(dirname(resolve(used)), "approver.kubeconfig");
+  return existsSync(second) && second !== resolve(used)
+    ? `\nThe second person of this data directory: --kubeconfig ${second}`
+    : "";
 }
 
 /** Who the server takes us for; it replaces whatever we would say ourselves. */
