@@ -23,7 +23,7 @@ export async function record(problem: Problem): Promise<Recorded> {
     problem,
     {
       newVariable: () => ++variables,
-      addClause: (literals) => void clauses.push(literals),
+      addClause: (literals) => void clauses.push([...literals]),
       solve: async () => "out of time",
       isTrue: (literal) => model.isTrue(literal),
       isImpossible: () => false,

@@ -62,11 +62,14 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
     return range;
   };
 
+  // One clause after the other in the same array: there are hundreds of thousands, and the solver copies each.
+  const clause: number[] = [];
   for (const { source, left, right, allowed } of problem.relations) {
     const [ofLeft, ofRight] = [steps.get(left) ?? [], steps.get(right) ?? []];
-    const selector = unless(source);
+    const selector = useSelectors ? -selectorOf(source) : 0;
     for (const { fromLeft, toLeft, fromRight, toRight } of forbiddenRectangles(allowed, ofRight.length + 1)) {
-      const clause = [...selector];
+      clause.length = 0;
+      if (selector !== 0) clause.push(selector);
       // What reaches to the end of a range needs no literal there; most clauses come down to two.
       if (fromLeft > 0) clause.push(-at(ofLeft, fromLeft - 1));
       if (toLeft < ofLeft.length) clause.push(at(ofLeft, toLeft));
@@ -100,12 +103,19 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
 function gapsOf(allowed: readonly number[], size: number): readonly (readonly [number, number])[] {
   const gaps: [number, number][] = [];
   let next = 0;
-  for (const value of [...new Set(allowed)].sort((a, b) => a - b)) {
+  for (const value of ascending(allowed)) {
     if (value > next) gaps.push([next, value - 1]);
-    next = value + 1;
+    next = Math.max(next, value + 1);
   }
   if (next < size) gaps.push([next, size - 1]);
   return gaps;
+}
+
+/** Nearly all lists are in order already. */
+function ascending(values: readonly number[]): readonly number[] {
+  for (let index = 1; index < values.length; index++)
+    if ((values[index] ?? 0) < (values[index - 1] ?? 0)) return [...values].sort((a, b) => a - b);
+  return values;
 }
 
 /** Pairs of values that may not be together, all of them in a block. */
@@ -134,11 +144,14 @@ function forbiddenRectangles(allowed: Allowed, rightSize: number): readonly Rect
 /** Blocks that cover exactly what is not allowed: each gap of each row, made as tall as its neighbours let it be. */
 function findRectangles(allowed: Allowed, rightSize: number): readonly Rectangle[] {
   const gaps = allowed.map((values) => gapsOf(values, rightSize));
+  /** By row and column: the last column of the gap that the column lies in, or -1. */
+  const gapEnd = new Int32Array(gaps.length * rightSize).fill(-1);
+  for (const [row, ofRow] of gaps.entries())
+    for (const [from, to] of ofRow) gapEnd.fill(to, row * rightSize + from, row * rightSize + to + 1);
+  const isForbidden = (row: number, from: number, to: number): boolean => (gapEnd[row * rightSize + from] ?? -1) >= to;
   const found: Rectangle[] = [];
   /** By columns: the last row of the latest block there. */
   const coveredTo = new Map<number, number>();
-  const isForbidden = (row: number, from: number, to: number): boolean =>
-    gaps[row]?.some(([start, end]) => start <= from && to <= end) ?? false;
   for (const [row, ofRow] of gaps.entries()) {
     for (const [fromRight, toRight] of ofRow) {
       const columns = fromRight * rightSize + toRight;

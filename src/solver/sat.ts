@@ -8,6 +8,7 @@ import { createRest, type Rest } from "./rest.ts";
  */
 export interface Sat {
   newVariable(): number;
+  /** Taken at once: the array may be used for the next clause. */
   addClause(literals: readonly number[]): void;
   /**
    * A hint: answers in which these are true are wanted. Where answers are plenty it finds good ones at once; where they are
