@@ -121,6 +121,11 @@ const phases: Readonly<Record<ExecutionPhase | "new", readonly Case[]>> = {
       step(execution(inPhase("waiting_approval", { approval: approval(), validationTime: ago(600) }), {}, asked)),
       "Validate again",
     ],
+    [
+      "F45: is validated again behind the word, whatever was found before",
+      step(waiting(approval({ at: ago(5) }))),
+      "Validate again",
+    ],
     ["ends when it is rejected", step(waiting(approval({ decision: "Rejected" }))), "Fail approval_rejected"],
     ["S4: the requester's own word is none", step(waiting(approval({ by: "alice" }))), "AwaitApproval 3590s"],
     ["S5: a word about another spec is none", step(waiting(approval({ specHash: "0" }))), "AwaitApproval 3590s"],
@@ -159,7 +164,7 @@ const phases: Readonly<Record<ExecutionPhase | "new", readonly Case[]>> = {
           {
             ...asked,
             "capstan.dev/approved-by": "bob",
-            "capstan.dev/approved-at": ago(5),
+            "capstan.dev/approved-at": ago(10),
             "capstan.dev/approved-spec-hash": specHashOf(spec),
           },
         ),

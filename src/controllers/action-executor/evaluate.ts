@@ -81,10 +81,16 @@ function beforeStart({ execution, job, frozen, now }: Observation): Step {
   if (job && belongsTo(job, execution.metadata.uid)) return { kind: "Start" };
   if (execution.spec.cancel) return { kind: "Cancel" };
   if (frozen) return { kind: "Hold" };
-  const { validationTime } = execution.status ?? {};
   // What was found out long ago says nothing about now: look again, and capture the rollback again.
-  if (sinceMs(validationTime, now) > validationKeepsMs) return { kind: "Validate", again: true };
-  return { kind: "Start" };
+  return isValidatedStill(execution, now) ? { kind: "Start" } : { kind: "Validate", again: true };
+}
+
+/** Somebody's word may come after the policies or the target have changed: it is always looked at again behind it (F45). */
+function isValidatedStill(execution: KubernetesExecution, now: Date): boolean {
+  const { validationTime } = execution.status ?? {};
+  if (validationTime === undefined || sinceMs(validationTime, now) > validationKeepsMs) return false;
+  const approvedAt = givenApproval(execution)?.at;
+  return approvedAt === undefined || new Date(validationTime) >= new Date(approvedAt);
 }
 
 function waitingForApproval(observation: Observation): Step {

@@ -29,6 +29,7 @@ export interface ValidationTools {
   readonly policies: (source: ConfigMap | undefined) => Policies;
   readonly evaluateCondition: EvaluateCondition;
   readonly metrics: ExecutorMetrics;
+  readonly monotonicMs: () => number;
 }
 
 type Results = NonNullable<ExecutionStatus["validationResults"]>;
@@ -97,7 +98,7 @@ export async function validate(
     : { kind: "Passed", results: { performed: false } };
   if (tried.kind === "Waiting")
     return { phase: "validating", message: "A dry run is under way", lookAgainMs: tried.lookAgainMs };
-  if (wantsDryRun) tools.metrics.dryRun(checked.action, tried.kind === "Passed");
+  if (wantsDryRun) tools.metrics.dryRun(checked.action, tried.kind === "Passed", dryRunSeconds(observation));
   results = { ...results, dryRunResults: tried.results };
   if (tried.kind === "Failed") return dryRunFailed(tried.message, { validationResults: results, validationTime: time });
   if (definition.seenBy === "DryRun") results = { ...results, resourceExists: true };
@@ -118,9 +119,19 @@ export async function validate(
     needsApproval: requiredApproval || asks(execution, approvalAnnotation),
     wantsDryRun,
     policyHash: verdict.policyHash,
+    policyMessage:
+      verdict.problem === undefined
+        ? "No policy objects"
+        : `No policy of the last good set objects; the one that was written is not in force: ${verdict.problem}`,
     target: targetText(target),
   });
 }
+
+/** From the Job's creation to our learning of its end. */
+const dryRunSeconds = ({ dryRunJob, now }: Observation): number | undefined =>
+  dryRunJob?.metadata.creationTimestamp === undefined
+    ? undefined
+    : Math.max(0, now.getTime() - new Date(dryRunJob.metadata.creationTimestamp).getTime()) / 1000;
 
 function passed(
   { execution, now }: Observation,
@@ -131,6 +142,7 @@ function passed(
     readonly needsApproval: boolean;
     readonly wantsDryRun: boolean;
     readonly policyHash: string;
+    readonly policyMessage: string;
     readonly target: string;
   },
 ): Change {
@@ -151,7 +163,7 @@ function passed(
         reason: "AllValidationsPassed",
         message: "Everything that was checked is fine",
       },
-      { type: "PolicyViolation", status: "False", reason: "NoViolation", message: "No policy objects" },
+      { type: "PolicyViolation", status: "False", reason: "NoViolation", message: found.policyMessage },
       found.wantsDryRun
         ? { type: "DryRunCompleted", status: "True", reason: "ValidationSucceeded", message: "The dry run succeeded" }
         : { type: "DryRunCompleted", status: "False", reason: "NotRequired", message: "No dry run was asked for" },
@@ -221,8 +233,8 @@ function askPolicies(
   target: Target,
   state: TargetState,
   { read }: ActContext<KubernetesExecution>,
-  { policies, metrics }: ValidationTools,
-): Verdict {
+  { policies, metrics, monotonicMs }: ValidationTools,
+): Verdict & Pick<Policies, "problem"> {
   const source = read.get(ConfigMap, { namespace: systemNamespace, name: policyConfigMap });
   const { set, problem } = policies(source);
   if (set === undefined)
@@ -234,6 +246,7 @@ function askPolicies(
   const since = now.getTime() - rateWindowSeconds * 1000;
   const key = targetKey(target);
   const namespace = target.namespace === undefined ? undefined : read.get(Namespace, { name: target.namespace });
+  const startedMs = monotonicMs();
   const verdict = decide(
     set,
     policyInput({
@@ -257,8 +270,9 @@ function askPolicies(
         .length,
     }),
   );
+  metrics.policyTook((monotonicMs() - startedMs) / 1000, verdict.allowed);
   metrics.policy(action, verdict);
-  return verdict;
+  return { ...verdict, ...(problem !== undefined && { problem }) };
 }
 
 const startedAfter = (status: ExecutionStatus | undefined, sinceMs: number): boolean =>
