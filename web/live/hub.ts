@@ -61,6 +61,9 @@ interface Group {
   readonly members: Set<Followed>;
 }
 
+/** Browsers open six connections to a server; some must be left for questions and writes. */
+const maxGroups = 3;
+const groups = new Set<Group>();
 const feeds = new Map<string, Followed>();
 const wanted = new Set<Followed>();
 const connectionListeners = new Set<(connection: Connection) => void>();
@@ -100,12 +103,14 @@ function scheduleConnect(delayMs: number): void {
     connecting = undefined;
     const members = new Set(wanted);
     wanted.clear();
+    if (groups.size >= maxGroups) for (const followed of feeds.values()) dropUnwanted(followed);
     if (members.size > 0) void connect({ stop: new AbortController(), members });
   }, delayMs);
 }
 
 async function connect(group: Group): Promise<void> {
   const order = [...group.members];
+  groups.add(group);
   for (const followed of order) followed.group = group;
   try {
     const query = order.map(({ feed }) => `feed=${encodeURIComponent(feed)}`).join("&");
@@ -116,6 +121,8 @@ async function connect(group: Group): Promise<void> {
     await readLines(response.body, (line) => take(line, order));
   } catch {
     if (group.stop.signal.aborted) return;
+  } finally {
+    groups.delete(group);
   }
   const lost = order.filter((followed) => followed.group === group && feeds.get(followed.feed) === followed);
   if (lost.length > 0 && connection !== "SignedOut") {

@@ -108,7 +108,7 @@ function FunctionsCard({ runtime: { spec, status } }: { readonly runtime: ClassR
         <Empty title="The class has no function">Only its data store is deployed.</Empty>
       ) : (
         <div class="scroll-x">
-          <table>
+          <table aria-label="Functions">
             <thead>
               <tr>
                 <th scope="col">Function</th>

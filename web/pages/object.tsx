@@ -85,7 +85,7 @@ function Steps({
   return (
     <Card title="Steps">
       <div class="scroll-x">
-        <table>
+        <table aria-label="Steps">
           <thead>
             <tr>
               <th scope="col">Step</th>

@@ -146,7 +146,7 @@ function RequirementCard({ requirement }: { readonly requirement: RequirementRep
         </p>
       )}
       <div class="scroll-x">
-        <table>
+        <table aria-label="Candidates">
           <thead>
             <tr>
               <th scope="col">Candidate</th>
@@ -192,7 +192,7 @@ function BindingsCard({ list }: { readonly list: readonly CapabilityBinding[] })
         <Empty title={bindings.empty} />
       ) : (
         <div class="scroll-x">
-          <table>
+          <table aria-label="Bindings">
             <thead>
               <tr>
                 <th scope="col">Consumer</th>

@@ -44,7 +44,7 @@ function Trail({ trail }: { readonly trail: Answer<readonly AuditEntry[]> }): JS
   if (trail.value.length === 0) return <p class="quiet">Nothing is written about it yet.</p>;
   return (
     <div class="scroll-x">
-      <table>
+      <table aria-label="Audit trail">
         <thead>
           <tr>
             <th scope="col">Row</th>

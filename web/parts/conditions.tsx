@@ -10,7 +10,7 @@ export function Conditions({ conditions }: { readonly conditions: readonly Condi
   if (conditions.length === 0) return null;
   return (
     <div class="scroll-x">
-      <table>
+      <table aria-label="Conditions">
         <thead>
           <tr>
             <th scope="col">Condition</th>

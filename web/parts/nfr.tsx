@@ -47,7 +47,7 @@ function Recommendations({ runtime: { status } }: { readonly runtime: ClassRunti
   if (recommended.length === 0) return <p class="quiet">No recommendation was made yet.</p>;
   return (
     <div class="scroll-x">
-      <table>
+      <table aria-label="Recommendations">
         <thead>
           <tr>
             <th scope="col">Dimension</th>
