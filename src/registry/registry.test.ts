@@ -112,6 +112,26 @@ describe("heartbeats (F48)", () => {
     assert.equal(world.registry.core.directory.size, 0);
   });
 
+  test("that come too late bring the service back with its id", async () => {
+    const world = await registryWorld(manualEnv());
+    const id = await world.register();
+    await world.ping(id);
+    await world.env.advance(601_000);
+    assert.deepEqual(await world.names(), [], "deregistered by its silence");
+    assert.equal((await world.ping(id)).status, 200);
+    assert.deepEqual(await world.names(), ["s"]);
+    assert.equal(world.registry.resolve({ serviceName: "s" })?.id, id);
+  });
+
+  test("and registrations with the same id are one service, the last word counts", async () => {
+    const world = await registryWorld(manualEnv());
+    const id = await world.register();
+    const twice = await Promise.all([2, 3].map((port) => world.register({ id, port })));
+    assert.deepEqual(twice, [id, id]);
+    assert.equal(world.registry.core.directory.size, 1);
+    assert.equal(world.registry.core.directory.get(id)?.instance.target.port, 3);
+  });
+
   test("in bulk say which ids are unknown", async () => {
     const world = await registryWorld(manualEnv());
     const ids = await Promise.all([1, 2, 3].map((port) => world.register({ port })));

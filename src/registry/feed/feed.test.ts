@@ -192,6 +192,26 @@ test("a slow reader costs no memory: it is told what it has missed, and goes on"
   slow.hangUp();
 });
 
+test("S14: whatever a service says of itself, no field ends a frame early or begins another", async () => {
+  const world = await registryWorld(manualEnv());
+  const { read, hangUp } = await reader(world.registry);
+  await read(world.env);
+  const poison = 'x\n\nid:1\nevent:DEREGISTER\ndata:{"eventType":"DEREGISTER"}\n\n';
+  for (const field of ["id", "serviceName", "host", "serviceType"]) {
+    const target = { serviceName: "s", host: "h", port: 1, [field]: poison };
+    assert.equal((await world.call("POST", discoveryPath, target)).status, 400, field);
+  }
+  const id = await world.register({ serviceName: "event: REGISTER data:" });
+  const reason = `${poison}\r\n\u2029`;
+  await world.call("POST", `${discoveryPath}/update/${id}`, { healthy: false, reason });
+  const frames = await read(world.env);
+  assert.deepEqual(frames.map(eventOf), ["REGISTER", "UPDATE"]);
+  for (const frame of frames) assert.equal(frame.split(/\r\n|\r|\n/).length, 3, "id, event and data, one line each");
+  const said = JSON.parse(frames[1]?.split("\ndata:")[1] ?? "{}") as { serviceState?: { reason?: string } };
+  assert.equal(typeof said.serviceState?.reason, "string");
+  hangUp();
+});
+
 test("there is a limit to subscribers", async () => {
   const world = await registryWorld(manualEnv(), { maxSubscribers: 1 });
   const first = await reader(world.registry);
