@@ -1,0 +1,64 @@
+import type { Env } from "../env/env.ts";
+
+/**
+ * Gives memory back to the machine when nothing happens. V8 collects garbage only while it allocates, so a program that
+ * was just busy keeps what it no longer needs for as long as it is idle. Answers the function that ends this.
+ */
+export function returnIdleMemory(env: Env, probe: MemoryProbe = systemProbe()): () => void {
+  let processorMs = probe.processorMs();
+  let keptBytes = 0;
+  let restUntilMs = env.monotonicMs();
+  const look = (): void => {
+    const usedMs = probe.processorMs() - processorMs;
+    const isIdle = usedMs < checkEveryMs * idleShare;
+    if (isIdle && probe.heapBytes() - keptBytes > worthBytes && env.monotonicMs() >= restUntilMs) {
+      probe.collect();
+      keptBytes = probe.heapBytes();
+      restUntilMs = env.monotonicMs() + restMs;
+    }
+    processorMs = probe.processorMs();
+    cancel = env.setTimer(checkEveryMs, look);
+  };
+  let cancel = env.setTimer(checkEveryMs, look);
+  return () => cancel();
+}
+
+export interface MemoryProbe {
+  /** What the heap has taken from the machine, used or not. */
+  heapBytes(): number;
+  /** Processor time of the whole program so far. */
+  processorMs(): number;
+  collect(): void;
+}
+
+const checkEveryMs = 10_000;
+/** Less than this share of one processor is idle. */
+const idleShare = 0.05;
+/** A collection takes a tenth of a second: it must be worth it, and must not come again soon. */
+const worthBytes = 24 * 1024 * 1024;
+const restMs = 5 * 60_000;
+
+function systemProbe(): MemoryProbe {
+  let collect: ((options: object) => void) | undefined;
+  return {
+    heapBytes: () => process.memoryUsage().heapTotal,
+    processorMs() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
+    collect() {
+      collect ??= collector();
+      // The only kind of collection that also gives the emptied pages back.
+      collect({ type: "major", execution: "sync", flavor: "last-resort" });
+    },
+  };
+}
+
+/** A program that was not started with --expose-gc gets the function from a context that was. */
+function collector(): (options: object) => void {
+  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+  setFlagsFromString("--expose-gc");
+  const gc = process.getBuiltinModule("node:vm").runInNewContext("gc") as (options: object) => void;
+  setFlagsFromString("--no-expose-gc");
+  return gc;
+}
