@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCertificateAuthority, issueCertificate } from "../../src/http/x509.ts";
@@ -18,8 +19,6 @@ export interface SecurePostgres {
   stop(): Promise<void>;
 }
 
-const port = 5_439;
-
 export async function startSecurePostgres(address: string): Promise<SecurePostgres> {
   const found = findPostgres();
   if ("missing" in found) throw new Error(found.missing);
@@ -27,6 +26,7 @@ export async function startSecurePostgres(address: string): Promise<SecurePostgr
   const data = join(folder, "data");
   mkdirSync(data);
   const user = postgresUser();
+  const port = await freePort(address);
   const validity = { notBefore: new Date(Date.now() - 3_600_000), notAfter: new Date(Date.now() + 86_400_000) };
   const authority = createCertificateAuthority({ subject: { commonName: "database-ca" }, validity });
   const { certificatePem, keyPem } = issueCertificate(authority, {
@@ -94,6 +94,14 @@ export async function startSecurePostgres(address: string): Promise<SecurePostgr
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function freePort(address: string): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** PostgreSQL refuses to run as root. */

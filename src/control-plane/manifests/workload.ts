@@ -43,6 +43,8 @@ function deploymentSpec(group: Group, options: InstallOptions): object {
       },
       spec: {
         serviceAccountName: group.name,
+        // The variables of a Service named capstan-registry would be taken for settings: CAPSTAN_REGISTRY_PORT is one.
+        enableServiceLinks: false,
         // Longer than a graceful hand-over of the lease takes.
         terminationGracePeriodSeconds: 40,
         securityContext: {
@@ -74,6 +76,8 @@ function container(group: Group, options: InstallOptions): object {
     image: options.image,
     imagePullPolicy: "IfNotPresent",
     command: ["capstan"],
+    // The only folder that can be written.
+    workingDir: "/tmp",
     args: [
       "run",
       `--controllers=${group.systems.join(",")}`,
