@@ -1,9 +1,12 @@
 import { lookup as lookUp } from "node:dns";
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/message.ts";
 import { isPublicAddress } from "./allowed-address.ts";
+
+// Not by an import statement, which would read every export of node:http, its WebSocket included: that is all of undici.
+const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule("node:http");
+const { Agent: HttpsAgent, request: httpsRequest } = process.getBuiltinModule("node:https");
 
 export interface OutsideFetchOptions {
   /** Base URLs that the operator of this process has chosen; a mirror may stand inside the cluster. */

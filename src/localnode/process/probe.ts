@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import type { Container } from "../../api/builtin/pod-spec.ts";
 import type { CancelTimer, Env } from "../../env/env.ts";
 import { signalGroup } from "./process-group.ts";
+
+// Not by an import statement, which would read every export of node:http, its WebSocket included: that is all of undici.
+const { request: httpRequest } = process.getBuiltinModule("node:http");
+const { request: httpsRequest } = process.getBuiltinModule("node:https");
 
 export type Probe = NonNullable<Container["readinessProbe"]>;
 

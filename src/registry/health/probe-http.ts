@@ -1,6 +1,8 @@
-import { request } from "node:http";
 import type { ServiceHealth } from "../model/service.ts";
 import { type Approach, maxProbeBytes } from "./probe.ts";
+
+// Not by an import statement, which would read every export of node:http, its WebSocket included: that is all of undici.
+const { request } = process.getBuiltinModule("node:http");
 
 /** Healthy on 2xx. A redirect is not followed, no credential is sent, and a body is read only as far as the limit. */
 export function probeHttp({ address, target, settings }: Approach): Promise<ServiceHealth> {
