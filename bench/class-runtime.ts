@@ -190,10 +190,14 @@ const availableAtOnce = defineReconciler<Deployment>({
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+const patienceMs = 3_600_000;
+/** Listing a thousand classes is work for the server as well, so it is not asked often. */
+const pollMs = 2_000;
+
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 600_000;
+  const deadline = performance.now() + patienceMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error("the class runtimes did not settle within 10 minutes");
-    await pause(500);
+    if (performance.now() > deadline) throw new Error("the class runtimes did not settle in time");
+    await pause(pollMs);
   }
 }

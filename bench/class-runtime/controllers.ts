@@ -46,6 +46,7 @@ process.on("message", (message) => {
   readingMs += cpuMs() - now;
   process.send?.(reading);
 });
+process.on("disconnect", () => process.exit(1));
 process.send?.("ready");
 
 function cpuMs(): number {

@@ -33,13 +33,16 @@ export interface ClassWorldOptions extends Omit<ClassRuntimeOptions, "settings">
   readonly settings?: Partial<ClassRuntimeSettings>;
   /** False: nobody makes pods, as on a cluster whose nodes are gone. */
   readonly node?: boolean;
+  /** Of another API server, which has no node of ours. */
+  readonly client?: Client;
 }
 
 export const namespace = "shop";
 
 export async function startClassWorld(context: TestContext, options: ClassWorldOptions = {}): Promise<ClassWorld> {
   const env = systemEnv;
-  const client = options.node === false ? await startApiOnly(context) : await startWithNode(context);
+  const client =
+    options.client ?? (options.node === false ? await startApiOnly(context) : await startWithNode(context));
   const writes: string[] = [];
   const history: ClassRuntime[] = [];
   const metrics = new MetricsRegistry();
