@@ -20,7 +20,7 @@ interface Row {
 }
 
 const env = systemEnv;
-const rounds = 5;
+const rounds = 3;
 const seed = 7;
 
 export async function run(): Promise<void> {
@@ -142,6 +142,7 @@ async function smoothness(size: number, say: Say): Promise<void> {
 async function withClingo(say: Say): Promise<void> {
   for (const [servers, plugins] of [
     [10, 10],
+    [20, 20],
     [20, 50],
   ] as const) {
     const model = await modelOf(makeFleet(servers, plugins, seed));

@@ -9,7 +9,6 @@ export type ClingoResult =
 
 export function solveWithClingo(problem: Problem, limitMs: number): ClingoResult {
   if (spawnSync("clingo", ["--version"]).error) return { kind: "Absent" };
-  const started = performance.now();
   const run = spawnSync(
     "clingo",
     ["-", "--quiet=1", "--outf=2", `--time-limit=${Math.ceil(limitMs / 1_000)}`, "--opt-strategy=usc"],
@@ -19,9 +18,9 @@ export function solveWithClingo(problem: Problem, limitMs: number): ClingoResult
       encoding: "utf8",
     },
   );
-  const elapsedMs = performance.now() - started;
   const answer = JSON.parse(run.stdout) as {
     readonly Result: string;
+    readonly Time: { readonly CPU: number };
     readonly Call: readonly { readonly Witnesses?: readonly { readonly Value: readonly string[] }[] }[];
   };
   const value = answer.Call[0]?.Witnesses?.at(-1)?.Value;
@@ -32,7 +31,8 @@ export function solveWithClingo(problem: Problem, limitMs: number): ClingoResult
     const name = found && problem.variables[Number(found[1])]?.name;
     if (found && name) values.set(name, Number(found[2]));
   }
-  return { kind: "Optimum", elapsedMs, values };
+  // Its own processor time, as ours is counted.
+  return { kind: "Optimum", elapsedMs: answer.Time.CPU * 1_000, values };
 }
 
 /** Lexicographic by giving each variable a priority of its own, the first the highest. */

@@ -1,6 +1,6 @@
 import { Cadical } from "cadical-wasm";
 import type { Env } from "../env/env.ts";
-import { createRest, type Rest } from "./rest.ts";
+import { createRest, maxSliceMs, type Rest, sliceMs } from "./rest.ts";
 
 /**
  * The only file that knows the SAT solver. Literals are non-zero integers, negative for "not". Work is done in slices, so
@@ -61,14 +61,17 @@ export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, si
     newVariable: () => ++variables,
     addClause: (literals) => solver.addClause(literals),
     async solve(assumptions) {
+      let nextSliceMs = sliceMs;
       while (true) {
         signal?.throwIfAborted();
         if (env.monotonicMs() >= deadlineMs) return "out of time";
         // A question that is begun at the end of a slice would only be broken off, and its work lost.
-        if (rest.isOver()) await rest.take();
+        if (rest.isOver()) await rest.take(nextSliceMs);
         const isHinted = preferred.length > 0;
         const status = solver.solve({ assumptions, ...(isHinted && { conflicts: hintedConflicts }) });
         if (status !== "unknown") return status;
+        // What is broken off begins from its first decision again, with all that was learned.
+        nextSliceMs = Math.min(maxSliceMs, nextSliceMs * 1.25);
         // Broken off by its limit of conflicts, or again and again by the end of a slice.
         if (isHinted && (!rest.isOver() || ++brokenOff > hintedSlices)) giveUpHints();
       }
