@@ -14,7 +14,9 @@ export const executedDocuments: readonly string[] = [
   "README.md",
   ...globSync("docs/*.md").sort(),
   "docs/guides/actions.md",
+  "docs/guides/registry.md",
   "examples/own-controller/README.md",
+  "examples/registry/README.md",
 ];
 
 /** Every document of the project. */

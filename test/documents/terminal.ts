@@ -75,7 +75,8 @@ export function openTerminal(context: TestContext, dataDir: string): Terminal {
 }
 
 /** Commands that run until they are stopped. */
-const isLasting = (command: string): boolean => /services watch|own-controller\/main\.ts/.test(command);
+const isLasting = (command: string): boolean =>
+  /services watch|own-controller\/main\.ts|registry\/tool\.ts/.test(command);
 
 /** In this process, because starting another one from the sources takes a second each. */
 async function runHere(words: readonly string[], folder: string, environment: Record<string, string>): Promise<Typed> {
