@@ -61,5 +61,5 @@ const paperImage = (reference: string): Buffer =>
       { kind: "folder", path: "data", mode: 0o777 },
       { kind: "file", path: "bin/busybox", body: readFileSync("/bin/busybox"), mode: 0o755 },
     ],
-    config: { Entrypoint: ["/bin/busybox", "nc", "-lk", "-p", "25565", "-e", "/bin/busybox", "true"], User: "9001" },
+    config: { Entrypoint: ["/bin/busybox", "httpd", "-f", "-p", "25565", "-h", "/data"], User: "9001" },
   });

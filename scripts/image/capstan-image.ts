@@ -9,20 +9,30 @@ export const packageVersion = (): string =>
 /** An OCI archive of what is in this checkout, under the name given. The same sources give the same bytes. */
 export async function capstanImage(reference: string, compression = 9): Promise<Buffer> {
   await bundle();
-  return ociArchive({
-    reference,
-    compression,
-    files: rootFiles(),
-    config: {
-      User: `${userId}:${userId}`,
-      Env: ["PATH=/usr/local/bin", "NODE_ENV=production", "HOME=/tmp"],
-      Entrypoint: ["capstan"],
-      WorkingDir: workFolder,
-      Labels: {
-        "org.opencontainers.image.title": "capstan",
-        "org.opencontainers.image.version": packageVersion(),
-        "org.opencontainers.image.licenses": "Apache-2.0",
-      },
-    },
-  });
+  return ociArchive({ reference, compression, files: rootFiles(), config: { ...imageConfig() } });
 }
+
+/**
+ * Node's own permissions on top of the container's: no other program, no native code, no threads (only SQLite has one, and a
+ * cluster has PostgreSQL), and writing only where it is needed.
+ */
+const permissions = [
+  "--permission",
+  "--allow-fs-read=*",
+  "--allow-fs-write=/tmp",
+  // Where an action's Job says how it went, and where a server's jars are put.
+  "--allow-fs-write=/dev/termination-log",
+  "--allow-fs-write=/data",
+];
+
+export const imageConfig = () => ({
+  User: `${userId}:${userId}`,
+  Env: ["PATH=/usr/local/bin", "NODE_ENV=production", "HOME=/tmp", `NODE_OPTIONS=${permissions.join(" ")}`],
+  Entrypoint: ["capstan"],
+  WorkingDir: workFolder,
+  Labels: {
+    "org.opencontainers.image.title": "capstan",
+    "org.opencontainers.image.version": packageVersion(),
+    "org.opencontainers.image.licenses": "Apache-2.0",
+  },
+});
