@@ -55,7 +55,7 @@ const approver = "capstan-approver";
 export async function prepareActions(options: EmbeddedActionsOptions): Promise<EmbeddedActions> {
   const { env, dataDir, database, image, log, metrics, settings } = options;
   const signer = loadAuditSigner(join(dataDir, "audit.key"));
-  const kept = await openKeptTrail({ env, database, signer, keepMs: settings.auditRetentionMs, log });
+  const kept = await openKeptTrail({ env, database, signer, keepMs: settings.auditRetentionMs, log, metrics });
   const identity = newWebhookIdentity(env.now(), ["127.0.0.1"]);
   const webhook = await startWebhookServer({
     env,

@@ -52,7 +52,7 @@ export async function prepareActionsOnCluster(options: ClusterActionsOptions): P
   const signer = auditSigner(keys.auditKey);
   // Whoever is reached by a URL is alone, and may not have been thought of when the keys were made.
   const identity = isFor(keys.identity, webhook) ? keys.identity : newWebhookIdentity(env.now(), namesOf(webhook));
-  const kept = await openKeptTrail({ env, database, signer, keepMs: settings.auditRetentionMs, log });
+  const kept = await openKeptTrail({ env, database, signer, keepMs: settings.auditRetentionMs, log, metrics });
   const user = await ownName(client);
   const server = await startWebhookServer({
     env,

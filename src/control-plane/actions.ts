@@ -5,6 +5,7 @@ import { stampingWebhooks } from "../controllers/action-executor/approval/webhoo
 import { actionExecutor } from "../controllers/action-executor/controller.ts";
 import { defaultSettings, type Settings } from "../controllers/action-executor/evaluate.ts";
 import { freezeSwitch } from "../controllers/action-executor/freeze-switch.ts";
+import { policyWatch } from "../controllers/action-executor/policy-watch.ts";
 import { remediationController } from "../controllers/remediation/controller.ts";
 import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
@@ -14,6 +15,7 @@ import type { Logger } from "../runtime/log.ts";
 import type { MetricsRegistry } from "../runtime/metrics.ts";
 import { createWebhookHandler } from "../runtime/webhook.ts";
 import type { Database } from "../store/database.ts";
+import { measuredTrail } from "./measured-trail.ts";
 
 /** The system `actions`, however it is run: its controllers, its webhook and its audit trail. */
 export interface ActionSettings extends Omit<Settings, "image" | "clusterName"> {
@@ -49,6 +51,7 @@ export function actionControllers({ env, metrics, image, actions }: ActionContro
     actionExecutor({ env, metrics, audit, settings: { ...settings, image } }),
     remediationController({ coolDownMs: settings.coolDownMs }),
     freezeSwitch(audit),
+    policyWatch(env, audit),
   ];
 }
 
@@ -70,6 +73,7 @@ export interface AuditOptions {
   readonly signer: AuditSigner;
   readonly keepMs: number;
   readonly log: Logger;
+  readonly metrics: MetricsRegistry;
 }
 
 export interface KeptTrail {
@@ -78,8 +82,8 @@ export interface KeptTrail {
 }
 
 /** The trail, and somebody who takes away once a day what is older than anybody wants to keep. */
-export async function openKeptTrail({ env, database, signer, keepMs, log }: AuditOptions): Promise<KeptTrail> {
-  const trail = await openAuditTrail({ env, database, signer });
+export async function openKeptTrail({ env, database, signer, keepMs, log, metrics }: AuditOptions): Promise<KeptTrail> {
+  const trail = measuredTrail(env, metrics, await openAuditTrail({ env, database, signer }));
   let cancel = (): void => undefined;
   const retireLater = (delayMs: number): void => {
     cancel = env.setTimer(delayMs, () => {

@@ -208,6 +208,15 @@ test("people change a cluster through gated actions", { timeout: 400_000 }, asyn
       },
       ({ status: found }) => assert.match(found?.message ?? "", /not on a Monday/),
     );
+    await admin.patch(ConfigMap, key, { type: "merge", value: { data: { "broken.rego": "package {" } } });
+    await until(
+      () => rowsOf(office, "--verb load-policies"),
+      (rows) => assert.equal(rows.at(-1), "capstan-action-executor: load-policies Refused"),
+    );
+    await admin.create(KubernetesExecution, scale("still-on-monday", 7) as never);
+    const kept = await executionReaches(admin, "still-on-monday", "failed");
+    assert.match(kept.status?.message ?? "", /not on a Monday/, "the last good policies stay in force");
+    await admin.patch(ConfigMap, key, { type: "merge", value: { data: { "broken.rego": null } } });
     assert.equal(await replicasOf(admin, "web"), 4);
   });
 
@@ -239,7 +248,7 @@ test("people change a cluster through gated actions", { timeout: 400_000 }, asyn
         admin.patch(ConfigMap, key, { type: "merge", value: { data: { frozen } } });
       assert.equal((await turn("true")).metadata.annotations?.["capstan.dev/frozen-by"], "capstan-admin");
       await until(
-        () => rowsOf(office, `--kind ConfigMap`),
+        () => rowsOf(office, `--kind ConfigMap --name ${switchConfigMap}`),
         (rows) => assert.deepEqual(rows, ["capstan-admin: freeze Frozen"]),
       );
       const steps = [step(1, "bench", 3, lab), step(2, "ghost", 1, lab, { dependsOn: [1] })];
@@ -255,7 +264,7 @@ test("people change a cluster through gated actions", { timeout: 400_000 }, asyn
         ["rolled_back", "failed"],
       );
       assert.equal(await replicasOf(admin, "bench", lab), 1);
-      assert.deepEqual(await rowsOf(office, `--kind ConfigMap`), [
+      assert.deepEqual(await rowsOf(office, `--kind ConfigMap --name ${switchConfigMap}`), [
         "capstan-admin: freeze Frozen",
         "capstan-admin: unfreeze Released",
       ]);

@@ -6,6 +6,7 @@ import { Job } from "../../api/builtin/job.ts";
 import { Pod } from "../../api/builtin/pod.ts";
 import { DaemonSet, Deployment, StatefulSet } from "../../api/builtin/workloads.ts";
 import { KubernetesExecution } from "../../api/kubernetes-execution.ts";
+import type { ExecutionStatus } from "../../api/kubernetes-execution-status.ts";
 import { finalizers } from "../../api/well-known.ts";
 import type { AuditTrail } from "../../audit/trail.ts";
 import type { Env } from "../../env/env.ts";
@@ -30,7 +31,7 @@ import { rowOf, rowsOf } from "./audit-rows.ts";
 import { type AuditNote, type Change, nothing } from "./change.ts";
 import { evaluate, type Observation, type Settings } from "./evaluate.ts";
 import { isFrozen } from "./freeze-switch.ts";
-import { executorMetrics } from "./metrics.ts";
+import { type ExecutorMetrics, executorMetrics } from "./metrics.ts";
 import {
   controllerName,
   executionAnnotations,
@@ -40,7 +41,7 @@ import {
   systemNamespace,
 } from "./names.ts";
 import { isTerminal } from "./phases.ts";
-import { createConditions } from "./policy/condition.ts";
+import { createConditions, type EvaluateCondition } from "./policy/condition.ts";
 import { createPolicyKeeper } from "./policy/policy-keeper.ts";
 import { eventsOf, reduce } from "./reduce.ts";
 import { removeJob } from "./run-job.ts";
@@ -59,7 +60,8 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
   const tools = {
     checkAccess: createAccessCheck(),
     policies: createPolicyKeeper(env, registry),
-    evaluateCondition: createConditions(env),
+    evaluateCondition: counted(createConditions(env), metrics),
+    monotonicMs: () => env.monotonicMs(),
     metrics,
     intend: async (execution: KubernetesExecution, notes: readonly AuditNote[], now: Date) => {
       await audit.append(notes.map((note) => rowOf(execution, note, now)));
@@ -89,28 +91,32 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
       index(KubernetesExecution, "held", ({ status }) =>
         status?.phase === "validated" || status?.phase === "waiting_approval" ? ["yes"] : [],
       ),
+      index(KubernetesExecution, "active", ({ status }) => (status?.phase === "executing" ? ["yes"] : [])),
     ],
     permissions: executorPermissions,
     observe: (execution, { read, now }) => observe(execution, read, now, settings),
     evaluate: (observation) => ({ ...observation, step: evaluate(observation) }),
     async act({ step, ...observation }, context) {
       const change = await act(step, observation, context, tools);
+      metrics.active(context.read.byIndex(KubernetesExecution, "active", "yes").length);
+      if (change.phase !== undefined && change.phase !== observation.execution.status?.phase)
+        context.log.info("an execution moves on", {
+          action: observation.execution.spec.action,
+          phase: change.phase,
+          ...(change.reason !== undefined && { reason: change.reason }),
+        });
       // On disk before the status tells anybody: a row may come early, but never be missing (H9).
       await audit.append(rowsOf(observation.execution, change, observation.now));
       return change;
     },
     reduce({ object, outcome = nothing, now }) {
       const status = reduce(object, outcome, now);
-      if (isTerminal(outcome.phase) && !isTerminal(object.status?.phase)) {
-        const { startTime, endTime } = status.executionResults ?? {};
-        const seconds =
-          startTime && endTime ? (new Date(endTime).getTime() - new Date(startTime).getTime()) / 1000 : undefined;
-        metrics.finished(object.spec.action, outcome.phase === "completed", seconds);
-      }
       return {
         status,
         events: eventsOf(object, outcome),
         ...(outcome.lookAgainMs !== undefined && { requeueAfterMs: Math.max(1, outcome.lookAgainMs) }),
+        ...(hasEnded(status.phase) &&
+          !hasEnded(object.status?.phase) && { afterWrite: () => countEnd(object, status, now, metrics) }),
       };
     },
   });
@@ -125,6 +131,31 @@ function observe(execution: KubernetesExecution, read: Read, now: Date, settings
   const frozen = isFrozen(read.get(ConfigMap, { namespace: systemNamespace, name: switchConfigMap }));
   return { execution, frozen, now, settings, ...(job && { job }), ...(dryRunJob && { dryRunJob }) };
 }
+
+/** What comes after `rollback_ready` is only about keeping the way back. */
+const hasEnded = (phase: ExecutionStatus["phase"]): boolean => phase === "rollback_ready" || isTerminal(phase);
+
+function countEnd(
+  { metadata, spec }: KubernetesExecution,
+  { phase, executionResults }: ExecutionStatus,
+  now: Date,
+  metrics: ExecutorMetrics,
+): void {
+  const { startTime, endTime, success } = executionResults ?? {};
+  const askedMs = new Date(metadata.creationTimestamp ?? now).getTime();
+  metrics.finished(spec.action, phase !== "failed" && success !== false, {
+    executionSeconds: Math.max(0, now.getTime() - askedMs) / 1000,
+    ...(startTime && endTime && { jobSeconds: (new Date(endTime).getTime() - new Date(startTime).getTime()) / 1000 }),
+  });
+}
+
+const counted =
+  (evaluateCondition: EvaluateCondition, metrics: ExecutorMetrics): EvaluateCondition =>
+  (kind, condition, input) => {
+    const verdict = evaluateCondition(kind, condition, input);
+    metrics.condition(kind, verdict);
+    return verdict;
+  };
 
 /** Nothing of an execution outlives it: its Jobs are ended and its orders removed before it may go. */
 async function cleanUp(

@@ -1,12 +1,24 @@
 import type { Action } from "../../api/action.ts";
 import type { MetricsRegistry } from "../../runtime/metrics.ts";
+import type { ConditionVerdict } from "./policy/condition.ts";
 import type { Verdict } from "./policy/decide.ts";
 
 export interface ExecutorMetrics {
   policy(action: Action, verdict: Verdict): void;
-  dryRun(action: Action, passed: boolean): void;
-  jobCreated(ok: boolean): void;
-  finished(action: string, success: boolean, seconds: number | undefined): void;
+  policyTook(seconds: number, allowed: boolean): void;
+  dryRun(action: Action, passed: boolean, seconds?: number): void;
+  jobCreated(ok: boolean, seconds: number): void;
+  /** Executions whose Job is under way. */
+  active(count: number): void;
+  condition(kind: string, verdict: ConditionVerdict): void;
+  finished(action: string, success: boolean, times: FinishedTimes): void;
+}
+
+export interface FinishedTimes {
+  /** From being asked for until its end. */
+  readonly executionSeconds: number;
+  /** Absent where none ran. */
+  readonly jobSeconds?: number;
 }
 
 /** The names that upstream's dashboards use. */
@@ -20,7 +32,45 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
     name: "kubernetesexecution_action_execution_duration_seconds",
     help: "How long executions took",
     labels: ["action"] as const,
-    buckets: [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256],
+    buckets: exponential(0.5, 10),
+  });
+  const jobDurations = registry.histogram({
+    name: "kubernetesexecution_job_execution_duration_seconds",
+    help: "How long the Jobs of executions ran",
+    labels: ["action"] as const,
+    buckets: exponential(0.5, 10),
+  });
+  const successRate = registry.gauge({
+    name: "kubernetesexecution_per_action_success_rate",
+    help: "The part of the executions since this process started that have ended well",
+    labels: ["action"] as const,
+  });
+  const ended = new Map<string, { all: number; well: number }>();
+  const activeJobs = registry.gauge({
+    name: "kubernetesexecution_job_active_total",
+    help: "Executions whose Job is under way",
+  });
+  const jobCreations = registry.histogram({
+    name: "kubernetesexecution_job_creation_duration_seconds",
+    help: "How long it took to create a Job",
+    buckets: exponential(0.01, 10),
+  });
+  const dryRunDurations = registry.histogram({
+    name: "kubernetesexecution_dryrun_validation_duration_seconds",
+    help: "How long dry runs took",
+    labels: ["action"] as const,
+    buckets: exponential(0.5, 10),
+  });
+  const policyDurations = registry.histogram({
+    name: "kubernetes_executor_policy_evaluation_duration_seconds",
+    help: "How long the safety policies took",
+    labels: ["result"] as const,
+    buckets: exponential(0.0005, 14),
+  });
+  const conditions = registry.counter({
+    name: "condition_evaluations_total",
+    help: "How often conditions were evaluated",
+    labels: ["kind", "result"] as const,
   });
   const jobs = registry.counter({
     name: "kubernetesexecution_job_creation_total",
@@ -47,11 +97,29 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
       evaluations.inc({ result: available ? (allowed ? "allowed" : "denied") : "error" });
       if (!allowed) denials.inc({ policy: policyName, action });
     },
-    dryRun: (action, passed) => dryRuns.inc({ status: passed ? "success" : "failure", action }),
-    jobCreated: (ok) => jobs.inc({ status: ok ? "success" : "failure" }),
-    finished(action, success, seconds) {
+    policyTook: (seconds, allowed) => policyDurations.observe(seconds, { result: allowed ? "allowed" : "denied" }),
+    dryRun(action, passed, seconds) {
+      dryRuns.inc({ status: passed ? "success" : "failure", action });
+      if (seconds !== undefined) dryRunDurations.observe(seconds, { action });
+    },
+    jobCreated(ok, seconds) {
+      jobs.inc({ status: ok ? "success" : "failure" });
+      jobCreations.observe(seconds);
+    },
+    active: (count) => activeJobs.set(count),
+    condition: (kind, { kind: result }) => conditions.inc({ kind, result: conditionResults[result] }),
+    finished(action, success, { executionSeconds, jobSeconds }) {
       executions.inc({ status: success ? "success" : "failure", action });
-      if (seconds !== undefined) durations.observe(seconds, { action });
+      durations.observe(executionSeconds, { action });
+      if (jobSeconds !== undefined) jobDurations.observe(jobSeconds, { action });
+      const so = ended.get(action) ?? { all: 0, well: 0 };
+      ended.set(action, { all: so.all + 1, well: so.well + (success ? 1 : 0) });
+      successRate.set((so.well + (success ? 1 : 0)) / (so.all + 1), { action });
     },
   };
 }
+
+const conditionResults = { Met: "passed", NotMet: "failed", Broken: "error" } as const;
+
+const exponential = (start: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, power) => start * 2 ** power);

@@ -98,7 +98,9 @@ export async function validate(
     : { kind: "Passed", results: { performed: false } };
   if (tried.kind === "Waiting")
     return { phase: "validating", message: "A dry run is under way", lookAgainMs: tried.lookAgainMs };
-  if (wantsDryRun) tools.metrics.dryRun(checked.action, tried.kind === "Passed", dryRunSeconds(observation));
+  // A second look, just before the start, finds the dry run of the first.
+  if (wantsDryRun && (execution.status?.phase ?? "validating") === "validating")
+    tools.metrics.dryRun(checked.action, tried.kind === "Passed", dryRunSeconds(observation));
   results = { ...results, dryRunResults: tried.results };
   if (tried.kind === "Failed") return dryRunFailed(tried.message, { validationResults: results, validationTime: time });
   if (definition.seenBy === "DryRun") results = { ...results, resourceExists: true };
