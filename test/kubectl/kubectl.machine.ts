@@ -14,9 +14,9 @@ const kubectls = findKubectls();
 describe("kubectl", { skip: kubectls.length === 0 && "there is no kubectl on the PATH" }, () => {
   for (const kubectl of kubectls) {
     for (const scenario of scenarios) {
-      it(`${kubectl.version} ${scenario.name}`, { timeout: 120_000 }, () => play(kubectl, scenario));
+      it(`${kubectl.version} ${scenario.name}`, { timeout: 900_000 }, () => play(kubectl, scenario));
     }
-    it(`${kubectl.version} sees changes as they happen`, { timeout: 60_000 }, () => watches(kubectl));
+    it(`${kubectl.version} sees changes as they happen`, { timeout: 600_000 }, () => watches(kubectl));
   }
 });
 
@@ -60,7 +60,7 @@ const argumentsOf = (command: string, kubeconfig: string, directory: string): st
 
 function run(kubectl: Kubectl, command: string, kubeconfig: string, directory: string, stdin?: string) {
   return new Promise<{ output: string; exit: number | null }>((resolve, reject) => {
-    const child = spawn(kubectl.file, argumentsOf(command, kubeconfig, directory), { timeout: 30_000 });
+    const child = spawn(kubectl.file, argumentsOf(command, kubeconfig, directory), { timeout: 180_000 });
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => {
       output += chunk.toString();
@@ -81,7 +81,7 @@ async function watches(kubectl: Kubectl): Promise<void> {
     let seen = "";
     const arrives = (text: RegExp): Promise<void> =>
       new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`never saw ${text} in\n${seen}`)), 15_000);
+        const late = setTimeout(() => reject(new Error(`never saw ${text} in\n${seen}`)), 120_000);
         const look = (): void => {
           if (!text.test(seen)) return;
           clearTimeout(late);

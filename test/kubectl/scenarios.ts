@@ -68,6 +68,23 @@ metadata: {name: cm}
 data: {key: "${value}"}
 `;
 
+const volume = `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: v1}
+spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /data}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: c1}
+spec: {accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: networking.k8s.io/v1
+kind: IngressClass
+metadata: {name: nginx}
+spec: {controller: example.com/nginx}
+`;
+
 export const scenarios: readonly Scenario[] = [
   {
     name: "looks around",
@@ -83,6 +100,12 @@ export const scenarios: readonly Scenario[] = [
       { run: "get all -A", prints: [/service\/kubernetes +ClusterIP +10\./] },
       { run: "get nosuch", exit: 1, prints: [`the server doesn't have a resource type "nosuch"`] },
       { run: "get --raw /readyz", prints: ["ok"] },
+      {
+        run: "get endpoints kubernetes",
+        prints: [/kubernetes +127\.0\.0\.1:\d+/, "v1 Endpoints is deprecated in v1.33+"],
+      },
+      { run: "get endpointslices", prints: [/kubernetes +IPv4 +\d+ +127\.0\.0\.1/] },
+      { run: "describe service kubernetes", prints: [/Endpoints: +127\.0\.0\.1:\d+/] },
       { run: "explain pods.spec.containers", prints: ["KIND:", "Pod", "image"] },
       { run: "explain deployments --recursive", prints: ["selector", "strategy"] },
       { run: "top pods", exit: 1, prints: ["Metrics API not available"] },
@@ -165,7 +188,7 @@ export const scenarios: readonly Scenario[] = [
         stdin: definition,
         prints: ["customresourcedefinition.apiextensions.k8s.io/widgets.demo.example.com created"],
       },
-      { run: "wait --for=condition=Established crd/widgets.demo.example.com --timeout=10s", prints: ["condition met"] },
+      { run: "wait --for=condition=Established crd/widgets.demo.example.com --timeout=60s", prints: ["condition met"] },
       { run: "apply -f -", stdin: widget("{mode: a}"), prints: ["widget.demo.example.com/w1 created"] },
       { run: "get wd", prints: [/NAME +REPLICAS +AGE/, /w1 +1 +\d+s/] },
       { run: "apply -f -", stdin: widget("{mode: b, replicas: 3}"), prints: ["widget.demo.example.com/w1 configured"] },
@@ -181,7 +204,7 @@ export const scenarios: readonly Scenario[] = [
         run: 'patch widget w1 --subresource=status --type=merge -p {"status":{"phase":"Ready"}}',
         prints: ["widget.demo.example.com/w1 patched"],
       },
-      { run: "wait --for=jsonpath={.status.phase}=Ready widget/w1 --timeout=5s", prints: ["condition met"] },
+      { run: "wait --for=jsonpath={.status.phase}=Ready widget/w1 --timeout=60s", prints: ["condition met"] },
       { run: "get widget w1 --subresource=status -o jsonpath={.status.phase}", prints: ["Ready"] },
       { run: "explain widget.spec", prints: ["What is wanted.", "replicas", "How many of them."] },
       { run: "describe widget w1", prints: ["Name:", "w1", "Replicas:"] },
@@ -200,6 +223,8 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       { run: "apply -f -", stdin: deployment("nginx:1"), prints: ["created"] },
       { run: "scale deployment web --replicas=3", prints: ["deployment.apps/web scaled"] },
+      { run: "scale deployment web --current-replicas=2 --replicas=4", exit: 1, prints: ["was 3"] },
+      { run: "scale deployment web --current-replicas=3 --replicas=3", prints: ["deployment.apps/web scaled"] },
       { run: "set image deployment/web c=nginx:2", prints: ["deployment.apps/web image updated"] },
       { run: "rollout restart deployment/web", prints: ["deployment.apps/web restarted"] },
       { run: "rollout pause deployment/web", prints: ["deployment.apps/web paused"] },
@@ -232,7 +257,19 @@ export const scenarios: readonly Scenario[] = [
       },
       { run: "events", prints: [/No events found|LAST SEEN/] },
       { run: "delete deployment web --wait=false", prints: ['deployment.apps "web" deleted'] },
-      { run: "wait --for=delete deployment/web --timeout=5s" },
+      { run: "wait --for=delete deployment/web --timeout=60s" },
+    ],
+  },
+  {
+    name: "keeps volumes and classes",
+    steps: [
+      { run: "apply -f -", stdin: volume, prints: ["persistentvolume/v1 created", "persistentvolumeclaim/c1 created"] },
+      { run: "get pv", prints: [/CAPACITY +ACCESS MODES +RECLAIM POLICY +STATUS/, /v1 +1Gi +RWO +Retain +Pending/] },
+      { run: "get pvc", prints: [/c1 +Pending/] },
+      { run: "describe pv v1", prints: ["Path:", "/data", "Finalizers:", "kubernetes.io/pv-protection"] },
+      { run: "get ingressclasses", prints: [/nginx +example.com\/nginx +<none>/] },
+      { run: "explain persistentvolumes.spec.hostPath", prints: ["PersistentVolume", "path"] },
+      { run: "apply -f -", stdin: volume, prints: ["persistentvolume/v1 unchanged"] },
     ],
   },
   {
@@ -264,6 +301,12 @@ export const scenarios: readonly Scenario[] = [
       { run: "label pod p1 a=b", prints: ["pod/p1 labeled"] },
       { run: "get pods -l a=b --field-selector=status.phase=Pending -o name", prints: ["pod/p1"] },
       { run: "logs p1", exit: 1, prints: [/error|Error/] },
+      { run: "exec p1 -- ls", exit: 1, prints: [/pod p1 does not have a host assigned/] },
+      { run: "exec nosuch -- ls", exit: 1, prints: ['pods "nosuch" not found'] },
+      { run: "port-forward p1 18080:80", exit: 1, prints: [/error/] },
+      { run: "debug p1 --image=busybox --container=look --attach=false" },
+      { run: "get pod p1 -o jsonpath={.spec.ephemeralContainers[0].name}", prints: ["look"] },
+      { run: "events --for pod/p1", since: 28, prints: [/No events found|LAST SEEN/] },
       { run: "delete pod p1 --grace-period=0 --force", prints: ['pod "p1" force deleted'] },
       { run: "describe serviceaccount default", prints: ["Name:", "default"] },
       { run: "describe ns default", prints: ["Status:", "Active"] },
