@@ -29,7 +29,16 @@ const groups: readonly (readonly [readonly string[], string])[] = [
   [["capabilityresolver_"], "Capability resolver"],
   [["crm_"], "Class runtimes"],
   [["minecraft_operator_"], "Versions and Minecraft servers"],
-  [["kubernetes_executor_", "kubernetesexecution_", "remediation"], "Actions"],
+  [
+    [
+      "kubernetes_executor_",
+      "kubernetesexecution_",
+      "kubernaut_kubernetesexecutor_",
+      "condition_evaluations_",
+      "remediation",
+    ],
+    "Actions",
+  ],
   [["capstan_registry_"], "Service registry"],
   [["controller_runtime_", "workqueue_", "leader_election_"], "Controller runtime"],
   [
