@@ -63,11 +63,14 @@ export async function run(): Promise<void> {
     measures["firstMs"] = median(starts.get(peer.name) ?? []);
     measures["idleMegabytes"] = server.residentBytes() / 1e6;
   }
-  for (const phase of phases) await measurePhase(running, phase);
-  for (const { client, server, measures } of running) {
-    measures["loadedMegabytes"] = server.residentBytes() / 1e6;
-    client.stop();
-    await server.stop();
+  try {
+    for (const phase of phases) await measurePhase(running, phase);
+    for (const { server, measures } of running) measures["loadedMegabytes"] = server.residentBytes() / 1e6;
+  } finally {
+    for (const { client, server } of running) {
+      client.stop();
+      await server.stop();
+    }
   }
   report(
     running.find(({ peer }) => peer.name === "embedded")?.measures ?? {},
