@@ -12,6 +12,7 @@ interface ServicesFlags {
   readonly dataDir: string;
   readonly registryUrl?: string;
   readonly registryTokenFile?: string;
+  readonly registryCaFile?: string;
   readonly output: OutputFormat;
 }
 interface ListFlags extends ServicesFlags {
@@ -36,6 +37,7 @@ const withRegistryFlags = (command: Command): Command =>
   command
     .addOption(setting("--registry-url <url>", "the registry, such as http://127.0.0.1:8080"))
     .addOption(setting("--registry-token-file <file>", "bearer token for a registry that asks for one"))
+    .addOption(setting("--registry-ca-file <file>", "who signed its certificate, when the system does not know them"))
     .addOption(setting("--data-dir <dir>", "or the data directory of a running `capstan up`").default(".capstan"))
     .addOption(new Option("-o, --output <format>", "how to print").choices(outputFormats).default("table"));
 
@@ -120,8 +122,13 @@ const isSame = (known: RegisteredService | undefined, target: RegisteredService)
   Object.entries(target).every(([field, value]) => known[field as keyof RegisteredService] === value);
 
 async function withRegistry(flags: ServicesFlags, work: (registry: RegistryReader) => Promise<void>): Promise<void> {
-  const { registryTokenFile: tokenFile } = flags;
-  const registry = openRegistry({ env: systemEnv, url: registryUrl(flags), ...(tokenFile && { tokenFile }) });
+  const { registryTokenFile: tokenFile, registryCaFile: caFile } = flags;
+  const registry = openRegistry({
+    env: systemEnv,
+    url: registryUrl(flags),
+    ...(tokenFile && { tokenFile }),
+    ...(caFile && { caFile }),
+  });
   try {
     await work(registry);
   } finally {

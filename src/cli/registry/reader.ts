@@ -51,14 +51,16 @@ export interface ReaderOptions {
   readonly env: Env;
   readonly url: string;
   readonly tokenFile?: string;
+  /** Who signed the registry's certificate, when the system does not know them. */
+  readonly caFile?: string;
 }
 
-export function openRegistry({ env, url, tokenFile }: ReaderOptions): RegistryReader {
+export function openRegistry({ env, url, tokenFile, caFile }: ReaderOptions): RegistryReader {
   const transport = createTransport(
     {
       server: url,
       namespace: "",
-      tls: {},
+      tls: caFile ? { ca: { kind: "File", path: caFile, label: `--registry-ca-file ${caFile}` } } : {},
       credential: tokenFile
         ? { kind: "TokenFile", path: tokenFile, label: `--registry-token-file ${tokenFile}` }
         : { kind: "None" },
