@@ -63,7 +63,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     streams.add(stream);
     stream.once("close", () => streams.delete(stream));
     stream.on("error", () => undefined);
-    void serve(stream, headers as Readonly<Record<string, string | undefined>>, options);
+    // A caller can go at any moment, also between our last look and our answer: then there is nobody to tell.
+    serve(stream, headers as Readonly<Record<string, string | undefined>>, options).catch(() => stream.destroy());
   });
   const http = createHttpServer((request, response) => {
     const known = request.url === "/health" || request.url === "/healthz";
@@ -170,8 +171,13 @@ class Answer {
     this.#headers[name] = value;
   }
 
+  /** Reset by the caller, or torn down: writing to it would throw. */
+  get #isGone(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+
   send(message: Uint8Array): void {
-    if (this.#ended || this.#stream.destroyed) return;
+    if (this.#ended || this.#isGone) return;
     this.#begin();
     const prefix = Buffer.alloc(prefixBytes);
     prefix.writeUInt32BE(message.length, 1);
@@ -179,10 +185,11 @@ class Answer {
   }
 
   end(error: GrpcError | undefined): void {
-    if (this.#ended || this.#stream.destroyed) return;
+    if (this.#ended || this.#isGone) return;
     this.#begin();
     this.#ended = true;
     this.#stream.once("wantTrailers", () => {
+      if (this.#isGone) return;
       this.#stream.sendTrailers({
         "grpc-status": String(error?.code ?? grpcStatus.ok),
         ...(error && { "grpc-message": encodeURIComponent(error.message) }),

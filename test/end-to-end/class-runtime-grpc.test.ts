@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
+import { connect as connectSocket } from "node:net";
 import { test } from "node:test";
 import { ClassRuntime } from "../../src/api/class-runtime.ts";
 import * as messages from "../../src/controllers/class-runtime/wire/messages.ts";
@@ -196,6 +198,54 @@ test("the services of OaaS over a socket", { timeout: 180_000 }, async (context)
     assert.equal(late.code, grpcStatus.deadlineExceeded);
   });
 
+  await context.test("a namespace that is not there is said so", async () => {
+    const nowhere = wireMethods({ env: systemEnv, client, namespace: "nowhere", environment: "e", version: "1" });
+    const lost = await listenGrpc({ env: systemEnv, port: 0, methods: nowhere });
+    context.after(() => lost.close());
+    const body = encode(messages.DeployRequest, { deployment_unit: unit });
+    const reply = await call(lost.port, `/${deployment}/Deploy`, body);
+    assert.equal(reply.code, grpcStatus.failedPrecondition);
+    assert.match(reply.message, /namespaces "nowhere" not found/);
+  });
+
+  await context.test("callers who go at any moment, and strangers who talk nonsense, harm nobody", async () => {
+    const session = connect(`http://127.0.0.1:${server.port}`);
+    session.on("error", () => undefined);
+    const body = encode(messages.ListClassRuntimesRequest, {});
+    const prefix = Buffer.alloc(5);
+    prefix.writeUInt32BE(body.length, 1);
+    const headers = {
+      ":method": "POST",
+      ":path": `/${deployment}/ListClassRuntimes`,
+      "content-type": "application/grpc",
+    };
+    for (let round = 0; round < 200; round++) {
+      const stream = session.request({ ...headers, ...(round % 3 === 0 && { "grpc-timeout": "1m" }) });
+      stream.on("error", () => undefined);
+      if (round % 2 === 0) stream.end(Buffer.concat([prefix, body]));
+      // Now, in a moment, or when the first byte has come.
+      if (round % 5 === 0) stream.close(8);
+      else if (round % 5 === 1) setTimeout(() => stream.close(8), round % 7);
+      else if (round % 5 === 2) stream.once("response", () => stream.close(8));
+      else if (round % 5 === 3) stream.once("data", () => stream.destroy());
+      else setTimeout(() => stream.destroy(), 2);
+    }
+    for (const nonsense of ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense", "GET / HTTP/1.1\r\n", "\0\0", "PRI"]) {
+      const socket = connectSocket(server.port, "127.0.0.1");
+      socket.on("error", () => undefined);
+      socket.end(nonsense);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    session.destroy();
+    const check = await ask(
+      "oaas.health.HealthService/Check",
+      messages.HealthCheckRequest,
+      messages.HealthCheckResponse,
+      {},
+    );
+    assert.deepEqual(check.value, { status: messages.servingStatus.serving });
+  });
+
   await context.test("health, environment and topology", async () => {
     const check = await ask(
       "oaas.health.HealthService/Check",
@@ -204,14 +254,18 @@ test("the services of OaaS over a socket", { timeout: 180_000 }, async (context)
       {},
     );
     assert.deepEqual(check.value, { status: messages.servingStatus.serving });
-    const watched = await ask(
-      "oaas.health.HealthService/Watch",
-      messages.HealthCheckRequest,
-      messages.HealthCheckResponse,
-      {},
-      { "grpc-timeout": "200m" },
-    );
-    assert.deepEqual([watched.value, watched.code], [{ status: 1 }, grpcStatus.deadlineExceeded]);
+    const session = connect(`http://127.0.0.1:${server.port}`);
+    const watching = session.request({
+      ":method": "POST",
+      ":path": "/oaas.health.HealthService/Watch",
+      "content-type": "application/grpc",
+    });
+    watching.on("error", () => undefined);
+    watching.end(Buffer.alloc(5));
+    const [first] = (await once(watching, "data")) as [Buffer];
+    assert.deepEqual(decode(messages.HealthCheckResponse, first.subarray(5)), { status: 1 });
+    assert.equal(watching.closed, false, "it goes on until the caller goes");
+    session.destroy();
     const health = await ask(
       "oaas.health.CrmInfoService/GetEnvHealth",
       messages.CrmEnvRequest,

@@ -2,6 +2,7 @@ import { Node } from "../../../api/builtin/cluster.ts";
 import { ClassRuntime } from "../../../api/class-runtime.ts";
 import { ApiError } from "../../../client/api-error.ts";
 import type { Client } from "../../../client/client.ts";
+import { ConnectionError } from "../../../client/connection-error.ts";
 import type { Env } from "../../../env/env.ts";
 import { type GrpcCall, GrpcError, type GrpcMethod, grpcStatus } from "../../../http/grpc-server.ts";
 import { isConditionTrue } from "../../../kube/condition.ts";
@@ -41,7 +42,7 @@ export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMetho
         await refuseNamesake(client, { namespace, name: nameOf(unit["id"]) }, unit["id"], signal);
         const wanted = toClassRuntime(unit, namespace, metadata["x-correlation-id"]);
         // Asking again with the same id is an update: what is not asked for any more goes.
-        await client.apply(ClassRuntime, wanted, { fieldManager, force: true, signal });
+        await client.apply(ClassRuntime, wanted, { fieldManager, force: true, signal }).catch(refuseNowhere);
         return { status: messages.statusCode.ok, deployment_id: unit["id"], message: "accepted" };
       },
     ),
@@ -137,6 +138,13 @@ async function refuseNamesake(client: Client, key: ObjectKey, id: unknown, signa
   );
 }
 
+/** What is not found when something is made is the namespace to make it in. */
+function refuseNowhere(error: unknown): never {
+  if (error instanceof ApiError && error.status === 404)
+    throw new GrpcError(grpcStatus.failedPrecondition, error.message);
+  throw error;
+}
+
 function nameOf(id: unknown): string {
   const name = typeof id === "string" ? sanitizeId(id) : "";
   if (name !== "" && name.length <= maxNameLength) return name;
@@ -174,6 +182,7 @@ function parse(message: Message, bytes: Uint8Array): Value {
 }
 
 function translate(error: unknown): never {
+  if (error instanceof ConnectionError) throw new GrpcError(grpcStatus.unavailable, error.message);
   if (!(error instanceof ApiError)) throw error;
   const codes: Readonly<Record<number, number>> = {
     400: grpcStatus.invalidArgument,
