@@ -45,7 +45,7 @@ import { createConditions, type EvaluateCondition } from "./policy/condition.ts"
 import { createPolicyKeeper } from "./policy/policy-keeper.ts";
 import { eventsOf, reduce } from "./reduce.ts";
 import { removeJob } from "./run-job.ts";
-import { targetIndex, targetKeysOf } from "./validate.ts";
+import { activeIndex, targetIndex, targetKeysOf } from "./validate.ts";
 
 export interface ActionExecutorOptions {
   readonly env: Env;
@@ -91,7 +91,7 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
       index(KubernetesExecution, "held", ({ status }) =>
         status?.phase === "validated" || status?.phase === "waiting_approval" ? ["yes"] : [],
       ),
-      index(KubernetesExecution, "active", ({ status }) => (status?.phase === "executing" ? ["yes"] : [])),
+      index(KubernetesExecution, activeIndex, ({ status }) => (status?.phase === "executing" ? ["yes"] : [])),
     ],
     permissions: executorPermissions,
     observe: (execution, { read, now }) => observe(execution, read, now, settings),

@@ -244,7 +244,8 @@ function askPolicies(
       `no safety policies are loaded: ${problem ?? `ConfigMap ${systemNamespace}/${policyConfigMap} is missing`}`,
     );
   const nodes = read.list(Node);
-  const others = read.list(KubernetesExecution).filter(({ metadata }) => metadata.uid !== execution.metadata.uid);
+  // By index: going through all that ever ran, for each new one, would take longer with every one of them.
+  const running = read.byIndex(KubernetesExecution, activeIndex, "yes");
   const since = now.getTime() - rateWindowSeconds * 1000;
   const key = targetKey(target);
   const namespace = target.namespace === undefined ? undefined : read.get(Namespace, { name: target.namespace });
@@ -265,7 +266,7 @@ function askPolicies(
       clusterName: settings.clusterName ?? "",
       totalNodes: nodes.length,
       availableNodes: nodes.filter(({ spec }) => !spec.unschedulable).length,
-      concurrentActions: others.filter(({ status }) => status?.phase === "executing").length,
+      concurrentActions: running.filter(({ metadata }) => metadata.uid !== execution.metadata.uid).length,
       recentActions: read
         .byIndex(KubernetesExecution, targetIndex, key)
         .filter(({ metadata, status }) => metadata.uid !== execution.metadata.uid && startedAfter(status, since))
@@ -279,6 +280,9 @@ function askPolicies(
 
 const startedAfter = (status: ExecutionStatus | undefined, sinceMs: number): boolean =>
   new Date(status?.executionResults?.startTime ?? 0).getTime() > sinceMs;
+
+/** An index of the executions that run now, under "yes". */
+export const activeIndex = "active";
 
 /** An index of executions by what they are about. */
 export const targetIndex = "target";
