@@ -55,10 +55,13 @@ export async function startSecurePostgres(address: string): Promise<SecurePostgr
       `ssl_key_file=${join(folder, "server.key")}`,
     ].flatMap((option) => ["-c", option]);
     const args = ["-D", data, "-h", address, "-p", String(port), "-k", folder, ...options];
-    child = spawn(join(found.bin, "postgres"), args, { ...settings, detached: true });
+    const spawned = (): ChildProcess => spawn(join(found.bin, "postgres"), args, { ...settings, detached: true });
+    child = spawned();
     for (let attempt = 0; !isReady(); attempt++) {
-      if (attempt > 300) throw new Error("PostgreSQL did not start");
-      await pause(100);
+      if (attempt > 600) throw new Error("PostgreSQL did not start");
+      await pause(200);
+      // After a kill it refuses to start while the last of the old processes still hold its memory.
+      if (child.exitCode !== null) child = spawned();
     }
   };
   const isReady = (): boolean => {

@@ -1,8 +1,10 @@
 import { Node } from "../../api/builtin/cluster.ts";
+import { ConfigMap } from "../../api/builtin/configuration.ts";
 import { Event } from "../../api/builtin/event.ts";
 import { ClassRuntime } from "../../api/class-runtime.ts";
 import { defaultInstallation } from "../../controllers/class-runtime/installation.ts";
 import { systemEnv } from "../../env/system.ts";
+import type { Controller } from "../../runtime/controller.ts";
 import { MetricsRegistry } from "../../runtime/metrics.ts";
 import { allow, mergePermissions, type Permission } from "../../runtime/permission.ts";
 import { clusterWide } from "../action-objects.ts";
@@ -32,9 +34,28 @@ export function permissionsOf(
       baseUrls: {},
       classRuntimes: defaultInstallation,
     });
-    const declared = [...controllers.flatMap(({ permissions }) => permissions), ...(besides[system] ?? [])];
+    const declared = [...controllers.flatMap(neededBy), ...(besides[system] ?? [])];
     // The rest of them is granted in the namespaces that belong to actions, and nowhere else.
-    return system === "actions" ? clusterWide(declared) : declared;
+    return system === "actions" ? clusterWide(declared).filter(isNotOfSwitch) : declared;
   };
-  return mergePermissions([...systems.flatMap(ofSystem), allow(Event, ["create", "patch"])]);
+  // The registry tells by its feed what happened.
+  const recordsEvents = systems.some((system) => system !== "registry");
+  return mergePermissions([
+    ...systems.flatMap(ofSystem),
+    ...(recordsEvents ? [allow(Event, ["create", "patch"])] : []),
+  ]);
 }
+
+/** What is watched is read from the cache: single objects are got only where a controller says so itself. */
+const neededBy = ({ permissions, options }: Controller): readonly Permission[] =>
+  permissions.map((permission) => {
+    const { group, resource, verbs } = permission;
+    const isOfOwn = (options.permissions ?? []).some(
+      (own) => own.group === group && own.resource === resource && own.verbs.includes("get"),
+    );
+    return isOfOwn ? permission : { ...permission, verbs: verbs.filter((verb) => verb !== "get") };
+  });
+
+/** The freeze switch is looked at and never written. */
+const isNotOfSwitch = ({ group, resource, verbs }: Permission): boolean =>
+  !(group === "" && resource === ConfigMap.plural && verbs.includes("patch") && verbs.length === 1);
