@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceAccount } from "../api/builtin/configuration.ts";
-import { Event } from "../api/builtin/event.ts";
 import { ClusterRole, ClusterRoleBinding } from "../api/builtin/rbac.ts";
 import { writeSecret } from "../apiserver/pki.ts";
 import { loadAuditSigner } from "../audit/signing-key.ts";
@@ -17,11 +16,11 @@ import { stringifyYaml } from "../kube/yaml.ts";
 import type { Controller } from "../runtime/controller.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { MetricsRegistry } from "../runtime/metrics.ts";
-import { allow, mergePermissions } from "../runtime/permission.ts";
 import type { Database } from "../store/database.ts";
-import { clusterWide, controllerRoles, userOf } from "./action-objects.ts";
+import { controllerRoles, userOf } from "./action-objects.ts";
 import { type ActionSettings, actionControllers, actionWebhooks, openKeptTrail } from "./actions.ts";
 import { ensureObjects } from "./ensure-objects.ts";
+import { permissionsOf } from "./manifests/permissions.ts";
 import { newWebhookIdentity, startWebhookServer } from "./webhook-server.ts";
 
 /** What `capstan up` adds for actions: everything that `capstan install` prints for a cluster, and a second person. */
@@ -71,7 +70,7 @@ export async function prepareActions(options: EmbeddedActionsOptions): Promise<E
     const controllers = actionControllers({ env, metrics, image, actions: { audit: kept.trail, settings } });
     await ensureObjects(options.admin, [
       ...actionObjects(),
-      ...accountObjects(controllers),
+      ...accountObjects(image),
       ...guardObjects({ controllerUsers: [actionsUser], podUsers: [options.nodeUser], image }),
       ...approverObjects(),
       // Last: from here on it is called.
@@ -85,10 +84,10 @@ export async function prepareActions(options: EmbeddedActionsOptions): Promise<E
   }
 }
 
-function accountObjects(controllers: readonly Controller[]): readonly KubeObject[] {
+function accountObjects(image: string): readonly KubeObject[] {
   const { namespace, serviceAccount: name } = account;
-  const permissions = [...controllers.flatMap((each) => each.permissions), allow(Event, ["create", "patch"])];
-  const rules = clusterWide(mergePermissions(permissions)).map(({ group, resource, verbs }) => ({
+  const permissions = permissionsOf({ systems: ["actions"] }, { registryNamespace: namespace, image });
+  const rules = permissions.map(({ group, resource, verbs }) => ({
     apiGroups: [group],
     resources: [resource],
     verbs,

@@ -230,7 +230,8 @@ const approverRole = (): KubeObject =>
         {
           apiGroups: [KubernetesExecution.group],
           resources: [`${KubernetesExecution.plural}/status`],
-          verbs: ["patch", "update"],
+          // With get, because kubectl looks before it writes.
+          verbs: ["get", "patch", "update"],
         },
       ],
     },
