@@ -14,7 +14,7 @@ import type { KindRef } from "../../src/kube/kind.ts";
 import { defineReconciler } from "../../src/runtime/controller.ts";
 import { createManager } from "../../src/runtime/manager.ts";
 import { done } from "../../src/runtime/result.ts";
-import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
+import { becomesQuiet, eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 import { missingApiServer, startRealApiServer } from "./real-api-server.ts";
 
 /** What the cluster's own controllers would do to a Deployment; there is no node. */
@@ -78,14 +78,7 @@ test("on a real kube-apiserver", { skip: missingApiServer, timeout: 300_000 }, a
   });
 
   await context.test("at rest nothing is written: the server's defaults are no difference to us", async () => {
-    await eventually(
-      async () => {
-        const before = writes.length;
-        await new Promise((resolve) => setTimeout(resolve, 2_000));
-        return writes.slice(before);
-      },
-      (more) => assert.deepEqual(more, []),
-    );
+    await becomesQuiet(writes, 2_000);
   });
 
   await context.test("a second manager's field is a conflict until it is given back", async () => {

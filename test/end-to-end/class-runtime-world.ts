@@ -82,6 +82,20 @@ export async function eventually<T>(ask: () => Promise<T>, passes: (answer: T) =
   }
 }
 
+/** Waits for a while in which nothing is written; whoever writes again and again never has one. */
+export async function becomesQuiet(writes: readonly string[], forMs: number): Promise<void> {
+  await eventually(
+    async () => {
+      const before = writes.length;
+      await new Promise((resolve) => setTimeout(resolve, forMs));
+      return writes.slice(before);
+    },
+    (more) => {
+      if (more.length > 0) throw new Error(`written in ${forMs} ms: ${more.join(", ")}`);
+    },
+  );
+}
+
 const startWithNode = async (context: TestContext): Promise<Client> =>
   (await startNode(context, { restartBackoff: { baseMs: 100, maxMs: 1_000 } })).client;
 

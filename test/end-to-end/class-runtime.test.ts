@@ -10,7 +10,7 @@ import type { Client } from "../../src/client/client.ts";
 import { classFunction } from "../../src/controllers/class-runtime/example-class.ts";
 import { findCondition } from "../../src/kube/condition.ts";
 import type { KindRef } from "../../src/kube/kind.ts";
-import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
+import { becomesQuiet, eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 
 type Spec = ClassRuntime["spec"];
 
@@ -92,9 +92,7 @@ test("a class of several functions becomes available, function by function", { t
   });
 
   await context.test("at rest nothing is written", async () => {
-    const before = writes.length;
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    assert.deepEqual(writes.slice(before), []);
+    await becomesQuiet(writes, 700);
   });
 
   await context.test("the phases that it passed are counted", () => {
