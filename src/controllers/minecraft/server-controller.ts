@@ -23,10 +23,11 @@ import { applyRoutes } from "./gateway-routes.ts";
 import type { MinecraftMetrics } from "./metrics.ts";
 import { networkPolicyOf, policyName } from "./network-policy-of.ts";
 import { listDigest, listName, pluginListMap } from "./plugin-list.ts";
-import { planServer, type ServerPlan } from "./server-plan.ts";
+import { isForeign, planServer, type ServerPlan } from "./server-plan.ts";
 import { type ServerOutcome, serverStatus } from "./server-status.ts";
 import { serviceOf } from "./service-of.ts";
 import { dataVolume, statefulSetOf } from "./stateful-set.ts";
+import { takeOver } from "./take-over.ts";
 
 export interface ServerControllerOptions {
   readonly metrics: MinecraftMetrics;
@@ -95,6 +96,10 @@ export function serverController({
     if (plan.isForeign) return { set: existing, problems };
     // The list comes first: a pod that starts with the new template must find the new list.
     note("ConfigMap", await write.apply(ConfigMap, pluginListMap(server, plan.listed), force));
+    if (existing && isForeign(existing)) {
+      const refused = await takeOver(existing, context);
+      if (refused !== undefined) return { set: existing, problems: [...problems, `StatefulSet: ${refused}`] };
+    }
     const applied = await write.apply(
       StatefulSet,
       statefulSetOf({

@@ -43,9 +43,13 @@ export function planServer({ server, set, list, plugins }: ServerSnapshot): Serv
     listed: listPlugins(wantedPlugins(server, isFirst), plugins, readPluginList(list?.data?.[listFile])),
     ports: portsOf(server, plugins),
     isFirst,
-    isForeign: set !== undefined && set.metadata.labels?.[labels.controller] !== controllerName && !isMoving,
+    isForeign: set !== undefined && isForeign(set) && !isMoving,
   };
 }
+
+/** Whether somebody else made it, such as the original operator. */
+export const isForeign = ({ metadata }: StatefulSet): boolean =>
+  metadata.labels?.[labels.controller] !== controllerName;
 
 /** Whether an update has come to the point where the new version is to run. */
 export const isOrdered = ({ status }: PaperMCServer): boolean =>
