@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ConfigMap } from "../../src/api/builtin/configuration.ts";
+import { Event } from "../../src/api/builtin/event.ts";
 import { NetworkPolicy } from "../../src/api/builtin/network-policy.ts";
 import { Service } from "../../src/api/builtin/service.ts";
 import { StatefulSet } from "../../src/api/builtin/workloads.ts";
@@ -42,6 +43,17 @@ test("the demo's servers are decided, held back and prepared without a network",
   await eventually(
     () => world.plugin("homes", "minecraft-demo"),
     ({ status }) => assert.equal(status?.resolvedVersion, "2.21.0"),
+  );
+
+  const { items } = await eventually(
+    () => world.client.list(Event, { namespace: "minecraft-demo" }),
+    (events) => assert.ok(events.items.some(({ reason }) => reason === "UpdateBlocked")),
+  );
+  const misleading = items.filter(({ message }) => /known yet|this server and all other/.test(message ?? ""));
+  assert.deepEqual(
+    misleading.map(({ message }) => message),
+    [],
+    "nobody is warned before the first facts are there",
   );
 
   const list = await world.client.get(ConfigMap, { namespace: "minecraft-demo", name: "survival-plugins" });

@@ -53,7 +53,7 @@ export function serverStatus(
   };
   return {
     status: { ...solved, conditions: conditionsOf(server, solved, verdict, answer, update, now) },
-    events: eventsOf(old, solved, verdict, entries),
+    events: eventsOf(old, solved, verdict, entries, found),
   };
 }
 
@@ -182,8 +182,11 @@ function eventsOf(
   solved: Status,
   { blocked, compatible }: ServerVerdict,
   entries: readonly PluginEntry[],
+  { chosen }: ServerAnswer,
 ): readonly Note[] {
   const notes: Note[] = [];
+  // Before the first facts are there, nothing is wrong that anybody should be warned of.
+  const isPending = old.availableVersions === undefined && !chosen;
   const { availableUpdate: update } = solved;
   if (update && (old.availableUpdate?.version !== update.version || old.availableUpdate.build !== update.build))
     notes.push({
@@ -191,15 +194,23 @@ function eventsOf(
       reason: "UpdateAvailable",
       message: `Paper ${update.version} build ${update.build} can be installed`,
     });
-  if (blocked.blocked && (old.updateBlocked?.blocked !== true || old.updateBlocked.reason !== blocked.reason))
+  if (
+    !isPending &&
+    blocked.blocked &&
+    (old.updateBlocked?.blocked !== true || old.updateBlocked.reason !== blocked.reason)
+  )
     notes.push({ type: "Warning", reason: "UpdateBlocked", message: blocked.reason ?? "" });
   const texts = (of: readonly PluginEntry[] | undefined): string =>
-    (of ?? []).map(({ pluginRef, resolvedVersion }) => `${pluginRef.name} ${resolvedVersion}`).join(", ");
-  if (entries.length > 0 && texts(entries) !== texts(old.plugins))
-    notes.push({ type: "Normal", reason: "PluginsResolved", message: texts(entries) });
+    (of ?? [])
+      .filter(({ resolvedVersion }) => resolvedVersion !== "")
+      .map(({ pluginRef, resolvedVersion }) => `${pluginRef.name} ${resolvedVersion}`)
+      .join(", ");
+  const resolved = texts(entries);
+  if (resolved !== "" && resolved !== texts(old.plugins))
+    notes.push({ type: "Normal", reason: "PluginsResolved", message: resolved });
   const before = findCondition(old.conditions, "Compatible");
   const isNews = before?.reason !== compatible.reason || before.message !== compatible.message;
-  if (isNews && compatible.reason === "IncompatiblePlugin")
+  if (!isPending && isNews && compatible.reason === "IncompatiblePlugin")
     notes.push({ type: "Warning", reason: "PluginIncompatible", message: compatible.message });
   if (isNews && compatible.reason === "NoPluginsMatched")
     notes.push({ type: "Normal", reason: "NoPluginsMatched", message: compatible.message });
