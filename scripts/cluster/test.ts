@@ -17,6 +17,9 @@ if (check.status !== 0) process.exit(check.status ?? 1);
 const missing = ["kubectl", "openssl"].filter((program) => spawnSync("which", [program]).status !== 0);
 if (missing.length > 0) cannot(`it needs ${missing.join(" and ")}`);
 
+const conformance = only === undefined || only === "conformance" ? await conform() : 0;
+if (only === "conformance") process.exit(conformance);
+
 await step("build", cluster, ["--build"]);
 const folder = mkdtempSync(join(tmpdir(), "capstan-cluster-test-"));
 const { image, archives, earlierManifests } = await timed("images", () => writeImages(folder));
@@ -40,10 +43,8 @@ try {
     ...(only === undefined && earlierManifests !== undefined && { CAPSTAN_CLUSTER_TEST_EARLIER: earlierManifests }),
     ...(only !== undefined && { CAPSTAN_CLUSTER_TEST_ONLY: only }),
   };
-  const suite = ["test/conformance/kubernetes/run.ts", "--kubeconfig", kubeconfig];
-  const conformance = only === undefined || only === "conformance" ? await shown("conformance", suite, inside) : 0;
-  const stories = only === "conformance" ? 0 : await shown("stories", storyArguments(), inside);
-  code = conformance === 0 && stories === 0 ? 0 : 1;
+  const stories = await shown("stories", process.execPath, storyArguments(), inside);
+  if (stories === 0 && conformance === 0) code = 0;
 } finally {
   stop();
 }
@@ -54,9 +55,23 @@ function storyArguments(): readonly string[] {
   return ["--test", "--test-timeout=1500000", "--test-reporter=spec", "test/cluster/cluster.tier.ts"];
 }
 
-function shown(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/**
+ * The suite on an API server alone, because a scheduler and controllers would change what it looks at; of the version whose
+ * words the embedded one speaks.
+ */
+async function conform(): Promise<number> {
+  const env = { ...process.env, CAPSTAN_CLUSTER_API_ONLY: "1", CAPSTAN_CLUSTER_VERSION: "1.36.3" };
+  if (spawnSync(cluster, ["--check"], { env, stdio: ["ignore", "inherit", "inherit"] }).status !== 0) {
+    console.log("test:cluster: conformance is left out, for the reason above");
+    return 0;
+  }
+  const suite = 'exec node test/conformance/kubernetes/run.ts --kubeconfig "$KUBECONFIG"';
+  return shown("conformance", cluster, ["bash", "-c", suite], env);
+}
+
+function shown(name: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return timed(name, async () => {
-    const child = spawn(process.execPath, [...args], { env, stdio: "inherit" });
+    const child = spawn(program, [...args], { env, stdio: "inherit" });
     return new Promise<number>((resolve) => child.once("exit", (status) => resolve(status ?? 1)));
   });
 }
