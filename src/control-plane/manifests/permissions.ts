@@ -16,7 +16,7 @@ import type { Group, InstallOptions } from "./options.ts";
 const besides: Readonly<Record<string, readonly Permission[]>> = {
   // What its gRPC door writes and tells.
   "class-runtimes": [allow(ClassRuntime, ["get", "list", "create", "patch", "delete"]), allow(Node, ["list"])],
-  registry: registryPermissions,
+  registry: withoutReads(registryPermissions),
 };
 
 /** Exactly what the systems of a group say that they read and write in any namespace, and the events that they record. */
@@ -55,6 +55,10 @@ const neededBy = ({ permissions, options }: Controller): readonly Permission[] =
     );
     return isOfOwn ? permission : { ...permission, verbs: verbs.filter((verb) => verb !== "get") };
   });
+
+function withoutReads(permissions: readonly Permission[]): readonly Permission[] {
+  return permissions.map((permission) => ({ ...permission, verbs: permission.verbs.filter((verb) => verb !== "get") }));
+}
 
 /** The freeze switch is looked at and never written. */
 const isNotOfSwitch = ({ group, resource, verbs }: Permission): boolean =>
