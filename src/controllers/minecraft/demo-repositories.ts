@@ -8,18 +8,18 @@ import { zip } from "./zip-writing.ts";
  * What Hangar, PaperMC and Docker Hub answer in the demo, from inside the package, so that it needs no network. Questions
  * about anything else go on to where they are meant for; a base URL that somebody chose is never stood in for.
  */
-export function withDemoRepositories(fetch: HttpHandler): HttpHandler {
+export function withDemoRepositories(outside: HttpHandler): HttpHandler {
   const answers = demoAnswers();
   return async (request) => {
     const answer = request.method === "GET" ? answers.get(request.target.split("?", 1)[0] ?? "") : undefined;
-    return answer === undefined ? fetch(request) : respond(answer, request.headers["if-none-match"]);
+    return answer === undefined ? outside(request) : respond(answer, request.headers["if-none-match"]);
   };
 }
 
 /** The jars alone, for the pods that install them. The name of their host is reserved and leads nowhere else. */
-export function withDemoJars(fetch: HttpHandler): HttpHandler {
-  const demo = withDemoRepositories(fetch);
-  return (request) => (request.target.startsWith(jarsUrl) ? demo(request) : fetch(request));
+export function withDemoJars(outside: HttpHandler): HttpHandler {
+  const demo = withDemoRepositories(outside);
+  return (request) => (request.target.startsWith(jarsUrl) ? demo(request) : outside(request));
 }
 
 const jarsUrl = "https://demo.capstan.invalid/jars";
