@@ -13,12 +13,13 @@ import type { ClusterAccess } from "../client/cluster-access.ts";
 import { createClient } from "../client/create-client.ts";
 import { createTransport, type Transport, type TransportOptions } from "../client/transport.ts";
 import { reportWorld, type WorldReport } from "../controllers/capability-resolver/report.ts";
+import { createOutsideFetch } from "../controllers/minecraft/outside-fetch.ts";
 import { type FleetReport, reportFleet } from "../controllers/version-solver/report.ts";
 import { type Assets, createDashboard, type Question } from "../dashboard/handler.ts";
+import type { OidcSignIn } from "../dashboard/oidc.ts";
 import type { ResourceAccess } from "../dashboard/person.ts";
 import { isLoopbackName } from "../dashboard/same-page.ts";
 import { createSessions, type Sessions } from "../dashboard/session.ts";
-import type { SignInWays } from "../dashboard/sign-in.ts";
 import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
 import type { KindRef } from "../kube/kind.ts";
@@ -36,9 +37,17 @@ export interface DashboardSources {
   readonly database?: Database;
   /** Who was last heard when; without it the page shows what the ServiceTargets say. */
   readonly registry?: Pick<RegistryCore, "directory">;
-  readonly oidc?: SignInWays["oidc"];
+  /** An issuer that the cluster trusts, too; people come back from it to `publicUrl`. */
+  readonly oidc?: OidcSettings;
   /** Where people reach the page, such as `https://capstan.example.org`; loopback only when absent. */
   readonly publicUrl?: string;
+}
+
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly scopes?: readonly string[];
 }
 
 export interface JoinedDashboard {
@@ -55,10 +64,25 @@ export function joinDashboard(sources: DashboardSources): JoinedDashboard {
     sessions,
     api,
     questions: questionsOf(sources),
-    signIn: { token: true, ...(oidc && { oidc }) },
+    signIn: { token: true, ...(oidc && publicUrl !== undefined && { oidc: oidcSignIn(oidc, publicUrl, env) }) },
     isOurHost: (hostname) => hostname === ownName || isLoopbackName(hostname),
   });
   return { handle, sessions };
+}
+
+/** Loaded when the first person uses it: most dashboards never need what reads signed tokens. */
+function oidcSignIn(settings: OidcSettings, publicUrl: string, env: Env): OidcSignIn {
+  const { fetch } = createOutsideFetch({ trustedUrls: [settings.issuer] });
+  let loaded: Promise<OidcSignIn> | undefined;
+  const load = async (): Promise<OidcSignIn> =>
+    (await import("../dashboard/oidc.ts")).createOidcSignIn({ ...settings, publicUrl, env, fetch });
+  return {
+    title: new URL(settings.issuer).host,
+    async handle(request, sessions) {
+      loaded ??= load();
+      return (await loaded).handle(request, sessions);
+    },
+  };
 }
 
 /**

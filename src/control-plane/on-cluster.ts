@@ -3,7 +3,6 @@ import type { ClusterAccess } from "../client/cluster-access.ts";
 import type { Installation } from "../controllers/class-runtime/installation.ts";
 import { type BaseUrls, chosenUrls } from "../controllers/minecraft/base-urls.ts";
 import { createOutsideFetch } from "../controllers/minecraft/outside-fetch.ts";
-import type { Assets } from "../dashboard/handler.ts";
 import type { Env } from "../env/env.ts";
 import { listen } from "../http/server.ts";
 import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
@@ -21,7 +20,7 @@ import {
 } from "./actions-on-cluster.ts";
 import { startClassRuntimeApi, type WantedPort } from "./class-runtimes.ts";
 import { controllersOf } from "./controllers.ts";
-import { joinDashboard, transportForPeople } from "./dashboard.ts";
+import { type DashboardSources, joinDashboard, transportForPeople } from "./dashboard.ts";
 import { type StoppablePart, stopAll } from "./parts.ts";
 import { type RegistrySettings, startRegistry } from "./registry.ts";
 import { routes } from "./routes.ts";
@@ -45,8 +44,7 @@ export interface RunOptions {
   readonly webhook: WebhookPlace;
   /** Where the registry and the audit trail are kept: postgres://… or an SQLite file. Opened only where it is needed. */
   readonly database: () => string;
-  readonly assets: Assets;
-  readonly dashboardUrl?: string;
+  readonly dashboard: Pick<DashboardSources, "assets" | "publicUrl" | "oidc">;
   readonly traces?: TraceSettings;
   /** Watch only these; all namespaces when empty. */
   readonly namespaces: readonly string[];
@@ -133,11 +131,10 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     parts.push({ stop: () => people.close() });
     const dashboard = joinDashboard({
       env,
-      assets: options.assets,
+      ...options.dashboard,
       api: people.handle,
       ...(database && { database }),
       ...(registry && { registry: registry.registry.core }),
-      ...(options.dashboardUrl !== undefined && { publicUrl: options.dashboardUrl }),
     });
     // Every replica serves; only its controllers wait for their turn.
     const served = [...(registry && !options.registry.listen ? [registry.part] : []), dashboard.handle];

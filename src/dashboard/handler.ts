@@ -25,7 +25,7 @@ export interface DashboardOptions {
   /** The Kubernetes API; requests reach it as the person who is signed in, and as nobody else. */
   readonly api: HttpHandler;
   /** By the first part of the path below `/ui/api`; the rest of the path is the question. */
-  readonly questions: Readonly<Record<string, Question | Question["answer"]>>;
+  readonly questions: Readonly<Record<string, Question>>;
   readonly signIn?: SignInWays;
   /** The names that people reach the page by; a request for any other is refused. Everything when absent. */
   readonly isOurHost?: (hostname: string) => boolean;
@@ -93,12 +93,11 @@ async function ask(path: string, credential: string, { questions, api }: Dashboa
   const [topic = "", ...rest] = parts;
   const question = Object.hasOwn(questions, topic) ? questions[topic] : undefined;
   if (!question) return jsonReply(404, { message: "There is no such thing." });
-  const { needs, answer } = typeof question === "function" ? { needs: undefined, answer: question } : question;
-  const needed = needs?.(rest);
+  const needed = question.needs?.(rest);
   if (needed && !(await isAllowed(api, credential, needed))) return jsonReply(403, { message: missing(needed) });
   const asPerson: HttpHandler = (request) =>
     api({ ...request, headers: { ...request.headers, authorization: `Bearer ${credential}` } });
-  const found = await Promise.resolve(answer(rest, asPerson)).catch((error: unknown) => {
+  const found = await Promise.resolve(question.answer(rest, asPerson)).catch((error: unknown) => {
     if (error instanceof ApiError) return new Refused(error.status, error.message);
     throw error;
   });

@@ -148,8 +148,8 @@ async function discover({ issuer, fetch }: OidcOptions): Promise<Discovery> {
   return found as Discovery;
 }
 
-async function getJson(fetch: HttpHandler, target: string): Promise<unknown> {
-  const answer = await fetch({ method: "GET", target, headers: { accept: "application/json" } });
+async function getJson(ask: HttpHandler, target: string): Promise<unknown> {
+  const answer = await ask({ method: "GET", target, headers: { accept: "application/json" } });
   const text = await textOf(answer);
   if (answer.status !== 200) throw new Error(`${target} answered ${answer.status}`);
   return JSON.parse(text);

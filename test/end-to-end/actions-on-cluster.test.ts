@@ -80,7 +80,7 @@ async function run(
     actions: defaultActionSettings,
     webhook: { host: "127.0.0.1", port: 0, service: { namespace: own, name: "capstan-actions-webhook" } },
     database: () => join(folder, "capstan.db"),
-    assets: new Map(),
+    dashboard: { assets: new Map() },
     namespaces: [],
     host: "127.0.0.1",
     httpPort: 0,

@@ -14,6 +14,7 @@ import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { actionSettingsOf, type WebhookFlags, withWebhookFlags } from "../flags/actions.ts";
 import { classRuntimeSettingsOf } from "../flags/class-runtimes.ts";
+import { type DashboardFlags, dashboardSettingsOf, withDashboardFlags } from "../flags/dashboard.ts";
 import { databaseLocationOf } from "../flags/database.ts";
 import { registrySettingsOf } from "../flags/registry.ts";
 import { type SystemFlags, withSystemFlags } from "../flags/systems.ts";
@@ -25,8 +26,7 @@ import { readDashboard } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
-interface RunFlags extends ClusterFlags, SystemFlags, WebhookFlags {
-  readonly dashboardUrl?: string;
+interface RunFlags extends ClusterFlags, SystemFlags, WebhookFlags, DashboardFlags {
   readonly image: string;
   readonly controllers: readonly string[];
   readonly namespace?: readonly string[];
@@ -61,7 +61,6 @@ export function runCommand(): Command {
         .argParser(parsePort)
         .default(8080),
     )
-    .addOption(setting("--dashboard-url <url>", "where people reach the dashboard; loopback only when absent"))
     .addOption(
       setting("--log-level <level>", "what to log").choices(["debug", "info", "warn", "error"]).default("info"),
     )
@@ -70,7 +69,7 @@ export function runCommand(): Command {
       "after",
       "\nExample:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n",
     );
-  return withWebhookFlags(withSystemFlags(withClusterFlags(command))).action((flags: RunFlags) =>
+  return withDashboardFlags(withWebhookFlags(withSystemFlags(withClusterFlags(command)))).action((flags: RunFlags) =>
     failClearly(() => run(flags, command)),
   );
 }
@@ -94,8 +93,7 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
     actions: actionSettingsOf(flags),
     webhook: webhookPlaceOf(flags),
     database: () => databaseOf(flags),
-    assets: readDashboard(),
-    ...(flags.dashboardUrl !== undefined && { dashboardUrl: flags.dashboardUrl }),
+    dashboard: { assets: readDashboard(), ...dashboardSettingsOf(flags) },
     ...(traces && { traces }),
     namespaces: flags.namespace ?? [],
     host: flags.bindAddress,
