@@ -17,6 +17,11 @@ export async function eventsOf(client: Client, { metadata }: KubeObject): Promis
     fieldSelector: `involvedObject.uid=${metadata.uid}`,
   });
   return items
-    .map(({ lastTimestamp, type, reason, message, count }) => ({ time: lastTimestamp, type, reason, message, count }))
-    .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+    .toSorted((left, right) => compare(left.lastTimestamp, right.lastTimestamp) || writtenAt(left) - writtenAt(right))
+    .map(({ lastTimestamp, type, reason, message, count }) => ({ time: lastTimestamp, type, reason, message, count }));
 }
+
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+
+/** Times have only seconds; within one, the order of writing tells. */
+const writtenAt = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion ?? 0);
