@@ -1,19 +1,22 @@
-// The registry beside the node:http floor and, where it has been built, r-nacos, all in the same run on the same machine:
+// The registry beside the node:http floor and, where they have been built, r-nacos and Consul, all in the same run on the same machine:
 // lookups at 10k, 100k and 1M services, registrations on disk, heartbeats one by one and in bulk, and how long a change
 // takes to 1,000 subscribers. CPU time is the server's own; the load generator is another process's.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { loadavg } from "node:os";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { startConsul } from "./registry/consul.ts";
 import { get, type LoadResult, load, post } from "./registry/load.ts";
-import { findRnacos, type Rnacos, startRnacos } from "./registry/rnacos.ts";
+import { findPeer, type Peer } from "./registry/peer.ts";
+import { startRnacos } from "./registry/rnacos.ts";
 import type { ServerSettings } from "./registry/server.ts";
 
 const connections = 32;
-const durationMs = 1_000;
-const rounds = 7;
+const durationMs = 400;
+const rounds = 15;
 const discovery = "/api/v1/management/discovery";
 const maxLookupRatio = 1.5;
 
@@ -22,27 +25,30 @@ export async function run(): Promise<void> {
   const lookups = await measureLookups(rows);
   const writes = await measureWrites(rows);
   const feed = await measureFeed();
-  const peer = await measurePeer(rows);
+  const rnacos = await measureRnacos(rows);
+  const consul = await measureConsul(rows);
   const ratios = {
     lookupCpuToFloor: Object.fromEntries(lookups.map(({ entries, ratio }) => [entries, ratio])),
     lookupCpuToListener: Object.fromEntries(lookups.map(({ entries, toListener }) => [entries, toListener])),
     bulkToSingleHeartbeats: round(writes.bulk / writes.single),
-    ...(peer && {
-      lookupToRnacos: round((lookups[0]?.perSecond ?? 0) / peer.lookups),
-      batchedLookupToRnacos: round((lookups[0]?.batchedPerSecond ?? 0) / peer.lookups),
-      durableRegistrationToRnacosInMemory: round(writes.registrations / peer.registrations),
-    }),
+    ...rnacos,
+    ...consul,
   };
   const goals = {
     [`CPU of a lookup ≤ ${maxLookupRatio} of the floor`]: lookups.every(({ ratio }) => ratio <= maxLookupRatio),
     "bulk heartbeats ≥ 10 × single ones": ratios.bulkToSingleHeartbeats >= 10,
-    ...(peer && { "batched lookups ≥ 1 × r-nacos": (ratios.batchedLookupToRnacos ?? 0) >= 1 }),
+    ...(rnacos && { "batched lookups ≥ 1 × r-nacos": rnacos.batchedLookupToRnacos >= 1 }),
+    ...(consul && { "durable registrations ≥ 2 × Consul": consul.durableRegistrationToConsul >= 2 }),
   };
   const result = {
     node: process.version,
     connections,
     rounds,
-    peer: peer ? "rnacos 0.8.5, one worker" : "rnacos is not built here",
+    loadAverage: loadavg().map(round),
+    peers: {
+      rnacos: rnacos ? "0.8.5, one worker" : "not built here",
+      consul: consul ? "1.20.1, one server, its log on disk" : "not built here",
+    },
     rows,
     heapBytesPerInstance: lookups.map(({ entries, heapPerInstance }) => ({
       entries,
@@ -105,13 +111,7 @@ async function measureLookups(rows: Row[]): Promise<Lookups[]> {
       theirs.push(await sample(floor, (turn) => get(path(turn))));
       empty.push(await sample(listener, (turn) => get(path(turn))));
     }
-    const batch = await sample(server, (turn) => {
-      const questions = Array.from({ length: 100 }, (_, index) => ({
-        serviceName: `service-${((turn * 100 + index) * 7919) % names}`,
-        serviceType: "tool-invoker",
-      }));
-      return post("/api/v1/resolve", JSON.stringify(questions));
-    });
+    const batch = await sample(server, hundredQuestions(names));
     const own = median(ours);
     const least = median(theirs);
     rows.push(rowOf(`lookup by name and type, ${entries} services`, own));
@@ -136,18 +136,9 @@ async function measureLookups(rows: Row[]): Promise<Lookups[]> {
 async function measureWrites(rows: Row[]): Promise<{ registrations: number; single: number; bulk: number }> {
   const server = await startServer({ kind: "registry", entries: 0, isDurable: true });
   const ids: string[] = [];
-  const registration = (turn: number): string => {
-    const target = {
-      serviceName: `s${turn % 1000}`,
-      host: "10.0.0.1",
-      port: turn % 65_536,
-      serviceType: "tool-invoker",
-    };
-    return post(discovery, JSON.stringify({ id: idOf(turn), ...target }));
-  };
   const registered = await sample(server, (turn) => {
     ids.push(idOf(turn));
-    return registration(turn);
+    return registrationOf(turn);
   });
   rows.push(rowOf("registration, on disk", registered));
   const known = ids.slice(0, 10_000);
@@ -231,32 +222,128 @@ async function measureFeed(): Promise<{
   };
 }
 
-async function measurePeer(rows: Row[]): Promise<{ lookups: number; registrations: number } | undefined> {
-  const file = findRnacos();
+/** In turns again: whatever the neighbours do falls on both. */
+async function inTurns(ours: () => Promise<Sample>, theirs: () => Promise<Sample>): Promise<[Sample, Sample, number]> {
+  const samples: { readonly our: Sample; readonly their: Sample }[] = [];
+  for (let round = 0; round < peerRounds; round++) samples.push({ our: await ours(), their: await theirs() });
+  const ratios = samples.map(({ our, their }) => our.result.perSecond / their.result.perSecond).sort((a, b) => a - b);
+  const ratio = ratios[ratios.length >> 1] ?? Number.NaN;
+  return [median(samples.map(({ our }) => our)), median(samples.map(({ their }) => their)), round(ratio)];
+}
+const peerRounds = 7;
+
+async function measureRnacos(rows: Row[]): Promise<
+  | {
+      readonly lookupToRnacos: number;
+      readonly batchedLookupToRnacos: number;
+      readonly durableRegistrationToRnacosInMemory: number;
+    }
+  | undefined
+> {
+  const file = findPeer("rnacos");
   if (file === undefined) return undefined;
   const peer = await startRnacos(file);
+  const server = await startServer({ kind: "registry", entries: 10_000, isDurable: false });
+  const durable = await startServer({ kind: "registry", entries: 0, isDurable: true });
   try {
     const instance = (turn: number): string =>
       `serviceName=service-${Math.floor(turn / 10)}&ip=10.0.${(turn >> 8) & 255}.${turn & 255}&port=${9000 + (turn % 10)}&ephemeral=true`;
-    const registrations = await samplePeer(peer, (turn) =>
-      post(`/nacos/v1/ns/instance?${instance(turn % 10_000)}`, ""),
+    const register = (): Promise<Sample> =>
+      samplePeer(peer, (turn) => post(`/nacos/v1/ns/instance?${instance(turn % 10_000)}`, ""));
+    const lookUp = (): Promise<Sample> =>
+      samplePeer(peer, (turn) => get(`/nacos/v1/ns/instance/list?serviceName=service-${(turn * 7919) % 1_000}`));
+    // A turn is short: until everything is there, in case it ends before all 10,000 were sent once.
+    await load({
+      url: peer.url,
+      connections,
+      durationMs: 6_000,
+      request: (turn) => post(`/nacos/v1/ns/instance?${instance(turn % 10_000)}`, ""),
+    });
+    const [, registered, durableRegistrationToRnacosInMemory] = await inTurns(
+      () => sample(durable, nextRegistration()),
+      register,
     );
-    rows.push(rowOf("r-nacos: registration, in memory", registrations));
-    const lookups = await samplePeer(peer, (turn) =>
-      get(`/nacos/v1/ns/instance/list?serviceName=service-${(turn * 7919) % 1_000}`),
+    const [, looked, lookupToRnacos] = await inTurns(
+      () =>
+        sample(server, (turn) =>
+          get(`/api/v1/capabilities?serviceName=service-${(turn * 7919) % 1_000}&serviceType=tool-invoker`),
+        ),
+      lookUp,
     );
-    rows.push(rowOf("r-nacos: lookup by name, 10k services", lookups));
-    return { lookups: lookups.result.perSecond, registrations: registrations.result.perSecond };
+    const [, , batchedLookupToRnacos] = await inTurns(
+      async () => perItem(await sample(server, hundredQuestions(1_000)), 100),
+      lookUp,
+    );
+    rows.push(rowOf("r-nacos: registration, in memory", registered));
+    rows.push(rowOf("r-nacos: lookup by name, 10k services", looked));
+    return { lookupToRnacos, batchedLookupToRnacos, durableRegistrationToRnacosInMemory };
   } finally {
     peer.stop();
+    server.stop();
+    durable.stop();
   }
 }
 
-async function samplePeer(peer: Rnacos, request: (turn: number) => string): Promise<Sample> {
+async function measureConsul(
+  rows: Row[],
+): Promise<{ readonly durableRegistrationToConsul: number; readonly lookupToConsul: number } | undefined> {
+  const file = findPeer("consul");
+  if (file === undefined) return undefined;
+  const peer = await startConsul(file);
+  const server = await startServer({ kind: "registry", entries: 10_000, isDurable: false });
+  const durable = await startServer({ kind: "registry", entries: 0, isDurable: true });
+  try {
+    const registration = (turn: number): string =>
+      JSON.stringify({
+        Node: `n${turn % 100}`,
+        Address: "10.0.0.1",
+        Service: { ID: idOf(turn), Service: `service-${turn % 1_000}`, Address: "10.0.0.1", Port: turn % 65_536 },
+      });
+    const [, registered, durableRegistrationToConsul] = await inTurns(
+      () => sample(durable, nextRegistration()),
+      () => samplePeer(peer, (turn) => post("/v1/catalog/register", registration(turn), "PUT")),
+    );
+    const [, looked, lookupToConsul] = await inTurns(
+      () =>
+        sample(server, (turn) =>
+          get(`/api/v1/capabilities?serviceName=service-${(turn * 7919) % 1_000}&serviceType=tool-invoker`),
+        ),
+      () => samplePeer(peer, (turn) => get(`/v1/health/service/service-${(turn * 7919) % 1_000}?stale`)),
+    );
+    rows.push(rowOf("Consul: registration, on disk", registered));
+    rows.push(rowOf("Consul: lookup by name", looked));
+    return { durableRegistrationToConsul, lookupToConsul };
+  } finally {
+    peer.stop();
+    server.stop();
+    durable.stop();
+  }
+}
+
+async function samplePeer(peer: Peer, request: (turn: number) => string): Promise<Sample> {
   const before = peer.cpuMicroseconds();
   const result = await load({ url: peer.url, connections, durationMs, request });
   return { result, cpuMicroseconds: (peer.cpuMicroseconds() - before) / result.operations };
 }
+
+/** Every call begins where the last one ended: each registration is of a new service. */
+let registrations = 0;
+const nextRegistration = (): ((turn: number) => string) => () => registrationOf(registrations++);
+
+function registrationOf(turn: number): string {
+  const target = { serviceName: `s${turn % 1000}`, host: "10.0.0.1", port: turn % 65_536, serviceType: "tool-invoker" };
+  return post(discovery, JSON.stringify({ id: idOf(turn), ...target }));
+}
+
+const hundredQuestions =
+  (names: number) =>
+  (turn: number): string => {
+    const questions = Array.from({ length: 100 }, (_, index) => ({
+      serviceName: `service-${((turn * 100 + index) * 7919) % names}`,
+      serviceType: "tool-invoker",
+    }));
+    return post("/api/v1/resolve", JSON.stringify(questions));
+  };
 
 interface Sample {
   readonly result: LoadResult;
