@@ -16,7 +16,7 @@ import { minecraftControllers } from "../../src/controllers/minecraft/controller
 import { createOutsideFetch } from "../../src/controllers/minecraft/outside-fetch.ts";
 import { versionSolver } from "../../src/controllers/version-solver/controller.ts";
 import { systemEnv } from "../../src/env/system.ts";
-import type { HttpHandler } from "../../src/http/message.ts";
+import type { HttpHandler, HttpRequest } from "../../src/http/message.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
 import { eventually } from "./embedded.ts";
 import { type Recordings, startRecordings } from "./minecraft-recordings.ts";
@@ -42,11 +42,13 @@ export interface MinecraftOutside {
   readonly around?: (fetch: HttpHandler) => HttpHandler;
   /** True: the services are where they really are, which nothing but `around` may answer for. */
   readonly isReal?: boolean;
+  /** What happens to the API just before a controller's write reaches it. */
+  readonly beforeWrite?: (request: HttpRequest, client: Client) => Promise<void>;
 }
 
 export async function startMinecraft(
   context: TestContext,
-  { around = (fetch) => fetch, isReal = false }: MinecraftOutside = {},
+  { around = (fetch) => fetch, isReal = false, beforeWrite = async () => undefined }: MinecraftOutside = {},
 ): Promise<MinecraftWorld> {
   const server = await createApiServer({
     env: systemEnv,
@@ -71,7 +73,14 @@ export async function startMinecraft(
   context.after(() => recordings.server.close());
   const outside = createOutsideFetch({ trustedUrls: Object.values(recordings.baseUrls) });
   context.after(() => outside.close());
-  const manager = createManager({ env: systemEnv, client });
+  const controllersClient = createClient({
+    env: systemEnv,
+    transport: async (request) => {
+      if (request.method !== "GET") await beforeWrite(request, client);
+      return transport(request);
+    },
+  });
+  const manager = createManager({ env: systemEnv, client: controllersClient });
   const { metrics } = manager;
   for (const controller of [
     ...versionSolver({ env: systemEnv, metrics }),
