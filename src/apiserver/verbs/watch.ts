@@ -88,12 +88,12 @@ class WatchStream {
         continue;
       }
       const now = env.monotonicMs();
-      if (allowBookmarks && now >= Math.min(nextBookmarkMs, this.#deadlineMs)) {
+      const isOver = now >= this.#deadlineMs;
+      if (allowBookmarks && (isOver || now >= nextBookmarkMs)) {
         nextBookmarkMs = now + bookmarkEveryMs;
         yield this.#encoder.bookmark(Math.max(store.revision, start));
-        continue;
       }
-      if (now >= this.#deadlineMs) return;
+      if (isOver) return;
       await alarm.ringing(Math.min(nextBookmarkMs, this.#deadlineMs));
     }
   }

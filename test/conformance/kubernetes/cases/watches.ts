@@ -105,6 +105,21 @@ export const watchCases: readonly Case[] = [
     },
   },
   {
+    name: "watch: bookmarks are few, and the stream still ends in time",
+    async run(t) {
+      const path = await t.core("configmaps");
+      const version = await listVersion(t, path);
+      const watch = t.watch(`${path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=1&resourceVersion=${version}`);
+      const bookmarks: string[] = [];
+      for (let event = await watch.nextOrEnd(5000); event; event = await watch.nextOrEnd(5000)) {
+        assert.equal(event.type, "BOOKMARK");
+        bookmarks.push(event.object.text("metadata.resourceVersion"));
+        assert.ok(bookmarks.length <= 3, "a stream of a second has no more than a few bookmarks");
+      }
+      for (const bookmark of bookmarks) assert.ok(Number(bookmark) >= Number(version));
+    },
+  },
+  {
     name: "watch: any word but false counts as true",
     async run(t) {
       const path = await t.core("configmaps");
