@@ -33,8 +33,10 @@ export const annotations = {
   freezeBindings: "capstan.dev/freeze-bindings",
   /** On a ClassRuntime: the ConfigMap with the remediation to ask for when it is degraded. */
   remediation: "capstan.dev/remediation",
-  /** On an execution or remediation: who asked for it; written by admission only. */
+  /** On an execution, remediation or workflow: who asked for it; written by admission only. */
   requestedBy: "capstan.dev/requested-by",
+  /** On an execution whose step stands in a workflow: who wrote the workflow; whoever planned it cannot approve it either. */
+  plannedBy: "capstan.dev/planned-by",
   /** On an execution: `completed` or `rolled-back`, set by its parent. */
   finalize: "kubernaut.io/finalize",
   /** On a PaperMCServer: unix seconds; a recent value applies the update, or makes a snapshot, at once. */

@@ -18,7 +18,7 @@ import type { Logger } from "../runtime/log.ts";
 import type { MetricsRegistry } from "../runtime/metrics.ts";
 import type { Database } from "../store/database.ts";
 import { controllerRoles, userOf } from "./action-objects.ts";
-import { type ActionSettings, actionControllers, actionWebhooks, openKeptTrail } from "./actions.ts";
+import { type ActionSettings, actionControllers, actionWebhooks, openKeptTrail, withProtected } from "./actions.ts";
 import { ensureObjects } from "./ensure-objects.ts";
 import { permissionsOf } from "./manifests/permissions.ts";
 import { newWebhookIdentity, startWebhookServer } from "./webhook-server.ts";
@@ -67,7 +67,8 @@ export async function prepareActions(options: EmbeddedActionsOptions): Promise<E
     await webhook.close();
   };
   try {
-    const controllers = actionControllers({ env, metrics, image, actions: { audit: kept.trail, settings } });
+    const actions = { audit: kept.trail, settings: withProtected(settings, account.namespace) };
+    const controllers = actionControllers({ env, metrics, image, actions });
     await ensureObjects(options.admin, [
       ...actionObjects(),
       ...accountObjects(image),

@@ -13,7 +13,7 @@ import type { Logger } from "../runtime/log.ts";
 import type { MetricsRegistry } from "../runtime/metrics.ts";
 import type { Database } from "../store/database.ts";
 import { ownSecret } from "./action-objects.ts";
-import { type ActionParts, type ActionSettings, actionWebhooks, openKeptTrail } from "./actions.ts";
+import { type ActionParts, type ActionSettings, actionWebhooks, openKeptTrail, withProtected } from "./actions.ts";
 import { newWebhookIdentity, startWebhookServer, type WebhookIdentity } from "./webhook-server.ts";
 
 /** What `capstan run` adds for actions: the webhook on every replica, and the keys that all replicas share. */
@@ -72,7 +72,7 @@ export async function prepareActionsOnCluster(options: ClusterActionsOptions): P
     throw error;
   }
   log.info("the webhook of actions is served", { url: server.url, user });
-  return { parts: { audit: kept.trail, settings }, stop };
+  return { parts: { audit: kept.trail, settings: withProtected(settings, webhook.service.namespace) }, stop };
 }
 
 interface SharedKeys {

@@ -31,6 +31,12 @@ export const defaultActionSettings: ActionSettings = {
   clusterName: "",
 };
 
+/** Whoever could change what runs as us could do everything: our own namespace is out of bounds, wherever it is. */
+export const withProtected = (settings: ActionSettings, ownNamespace: string): ActionSettings => ({
+  ...settings,
+  protectedNamespaces: [...new Set([...settings.protectedNamespaces, ownNamespace])],
+});
+
 /** What the controllers need that is not the cluster's. */
 export interface ActionParts {
   readonly audit: AuditTrail;

@@ -32,3 +32,18 @@ export const thing = (
   metadata: Partial<KubeObject["metadata"]>,
   body: object,
 ): KubeObject => ({ apiVersion, kind, metadata, ...body }) as KubeObject;
+
+/** A ClusterRole and who has it. */
+export const grant = (
+  name: string,
+  rules: readonly object[],
+  users: readonly string[],
+): readonly [KubeObject, KubeObject] => {
+  const apiGroup = "rbac.authorization.k8s.io";
+  const subjects = users.map((user) => ({ kind: "User", name: user, apiGroup }));
+  const roleRef = { apiGroup, kind: "ClusterRole", name };
+  return [
+    { apiVersion: `${apiGroup}/v1`, kind: "ClusterRole", metadata: { name }, rules } as KubeObject,
+    { apiVersion: `${apiGroup}/v1`, kind: "ClusterRoleBinding", metadata: { name }, subjects, roleRef } as KubeObject,
+  ];
+};

@@ -127,7 +127,7 @@ test("actions run as their own account on a cluster, and every replica shows the
       const { webhooks = [] } = (await admin.get(MutatingWebhookConfiguration, {
         name: "capstan-actions",
       })) as { webhooks?: readonly { clientConfig: { caBundle?: string; service?: { name: string } } }[] };
-      assert.equal(webhooks.length, 3);
+      assert.equal(webhooks.length, 4);
       for (const { clientConfig } of webhooks) {
         assert.equal(clientConfig.caBundle, data["ca.crt"]);
         assert.equal(clientConfig.service?.name, "capstan-actions-webhook");

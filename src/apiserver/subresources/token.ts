@@ -26,10 +26,21 @@ const maxSeconds = 2 ** 32;
 const defaultSeconds = 3600;
 
 /** POST serviceaccounts/NAME/token: a short-lived token for the account. */
-export function createToken(parts: ServerParts, request: ApiRequest): Answer {
+export async function createToken(parts: ServerParts, request: ApiRequest): Promise<Answer> {
   const { value } = decodeLoose(parts, request, "TokenRequest");
   const spec = (value["spec"] ?? {}) as TokenRequestSpec;
   const account = findObject(parts, request).object;
+  await parts.admission.validate({
+    request,
+    endpoint: request.endpoint,
+    operation: "CREATE",
+    subresource: "token",
+    namespace: request.info.namespace,
+    name: request.info.name,
+    object: { metadata: {}, ...value } as unknown as KubeObject,
+    dryRun: request.info.query.get("dryRun") === "All",
+    options: { kind: "CreateOptions", apiVersion: "meta.k8s.io/v1" },
+  });
   const expirationSeconds = spec.expirationSeconds ?? defaultSeconds;
   checkDuration(expirationSeconds);
   const audiences = spec.audiences && spec.audiences.length > 0 ? spec.audiences : [tokenIssuer];

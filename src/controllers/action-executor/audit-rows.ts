@@ -10,7 +10,8 @@ export const executorActor = "capstan-action-executor";
 export function rowsOf(execution: KubernetesExecution, change: Change, now: Date): readonly AuditRecord[] {
   const from = execution.status?.phase;
   const path = change.phase === undefined || change.phase === from ? [] : pathBetween(from, change.phase);
-  const requestedBy = execution.metadata.annotations?.[annotations.requestedBy];
+  const { [annotations.requestedBy]: requestedBy, [annotations.plannedBy]: plannedBy } =
+    execution.metadata.annotations ?? {};
   const moved = path.map((phase, index): AuditNote => {
     const isLast = index === path.length - 1;
     return {
@@ -21,6 +22,7 @@ export function rowsOf(execution: KubernetesExecution, change: Change, now: Date
         from: (index === 0 ? from : path[index - 1]) ?? "new",
         action: execution.spec.action,
         ...(requestedBy !== undefined && { requestedBy }),
+        ...(plannedBy !== undefined && { plannedBy }),
         ...(isLast && change.reason !== undefined && { reason: change.reason }),
         ...(isLast && change.message !== undefined && { message: change.message }),
       },

@@ -121,7 +121,9 @@ export function approvalOf(execution: KubernetesExecution, deadlineMs: number): 
       message: `${approval.by} has rejected it${approval.reason ? `: ${approval.reason}` : ""}`,
     };
   if (approval.specHash !== specHashOf(execution.spec)) return { kind: "None" };
-  if (approval.by === execution.metadata.annotations?.[annotations.requestedBy]) return { kind: "None" };
+  const { [annotations.requestedBy]: requester, [annotations.plannedBy]: planner } =
+    execution.metadata.annotations ?? {};
+  if (approval.by === requester || approval.by === planner) return { kind: "None" };
   if (new Date(approval.at).getTime() > deadlineMs) return { kind: "None" };
   return { kind: "Approved", by: approval.by };
 }

@@ -12,7 +12,11 @@ export const switchAnnotations = {
   value: "capstan.dev/frozen-value",
 } as const;
 
-export const isFrozen = (switches: ConfigMap | undefined): boolean => switches?.data?.["frozen"] === "true";
+/** Everything else freezes: whoever wants to stop it all should not fail for want of the right word. */
+export const switchesOff: readonly string[] = ["", "false", "False", "FALSE", "no", "off", "0"];
+
+export const isFrozen = (switches: ConfigMap | undefined): boolean =>
+  !switchesOff.includes(switches?.data?.["frozen"] ?? "");
 
 /** Whoever stops everything, or lets it go on, stands in the audit trail: one row each time. */
 export const freezeSwitch = (audit: AuditTrail): Controller =>

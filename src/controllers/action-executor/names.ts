@@ -35,5 +35,11 @@ export const executionAnnotations = {
   specHash: "kubernaut.io/spec-hash",
 } as const;
 
+/** On an execution, "true": set by a parent whose strategy wants it, whatever the policies say. */
+export const demandAnnotations = {
+  approval: "kubernaut.io/approval-required",
+  dryRun: "kubernaut.io/dry-run-first",
+} as const;
+
 /** Keeps a finished Job until its result was read, however long we were away (H1). */
 export const jobFinalizer = "kubernetesexecution.kubernaut.io/result-pending";

@@ -14,7 +14,7 @@ import { type Change, type ConditionChange, failure } from "./change.ts";
 import { type DryRunOutcome, dryRun } from "./dry-run.ts";
 import type { Observation } from "./evaluate.ts";
 import type { ExecutorMetrics } from "./metrics.ts";
-import { policyConfigMap, serviceAccountOf, systemNamespace } from "./names.ts";
+import { demandAnnotations, policyConfigMap, serviceAccountOf, systemNamespace } from "./names.ts";
 import { type CheckedParameters, checkParameters } from "./parameters.ts";
 import type { EvaluateCondition } from "./policy/condition.ts";
 import { conditionInput } from "./policy/condition-input.ts";
@@ -92,7 +92,7 @@ export async function validate(
   }
 
   // 5. Dry run
-  const wantsDryRun = requiredDryRun || definition.seenBy === "DryRun" || asks(execution, dryRunAnnotation);
+  const wantsDryRun = requiredDryRun || definition.seenBy === "DryRun" || asks(execution, demandAnnotations.dryRun);
   const tried: DryRunOutcome = wantsDryRun
     ? await dryRun(observation, checked, state.object?.metadata.uid, context)
     : { kind: "Passed", results: { performed: false } };
@@ -118,7 +118,7 @@ export async function validate(
   if (pre.kind === "Failed") return no([pre.message], {});
 
   return passed(observation, checked, results, definition.rollback(state, checked.parameters), {
-    needsApproval: requiredApproval || asks(execution, approvalAnnotation),
+    needsApproval: requiredApproval || asks(execution, demandAnnotations.approval),
     wantsDryRun,
     policyHash: verdict.policyHash,
     policyMessage:
@@ -376,8 +376,5 @@ function dryRunFailed(message: string, status: NonNullable<Change["status"]>): C
   });
 }
 
-/** Set by a parent whose strategy wants it, whatever the policies say. */
-export const approvalAnnotation = "kubernaut.io/approval-required";
-export const dryRunAnnotation = "kubernaut.io/dry-run-first";
 const asks = ({ metadata }: KubernetesExecution, annotation: string): boolean =>
   metadata.annotations?.[annotation] === "true";

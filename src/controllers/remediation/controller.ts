@@ -119,6 +119,7 @@ async function createExecution(
 ): Promise<void> {
   const { namespace = "" } = remediation.metadata;
   const requestedBy = remediation.metadata.annotations?.[annotations.requestedBy];
+  const plannedBy = workflow?.metadata.annotations?.[annotations.requestedBy];
   const strategy = workflow?.spec.executionStrategy;
   const wanted: NewObject<KubernetesExecution> = {
     metadata: {
@@ -127,6 +128,7 @@ async function createExecution(
       labels: { [labels.managedBy]: "capstan", [labels.controller]: controllerName },
       annotations: {
         ...(requestedBy !== undefined && { [annotations.requestedBy]: requestedBy }),
+        ...(plannedBy !== undefined && { [annotations.plannedBy]: plannedBy }),
         ...(strategy?.approvalRequired && { "kubernaut.io/approval-required": "true" }),
         ...(strategy?.dryRunFirst && { "kubernaut.io/dry-run-first": "true" }),
       },

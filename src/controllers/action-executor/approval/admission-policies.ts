@@ -1,13 +1,17 @@
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "../../../api/builtin/admission.ts";
+import { ConfigMap, Secret, ServiceAccount } from "../../../api/builtin/configuration.ts";
 import { Job } from "../../../api/builtin/job.ts";
 import { Pod } from "../../../api/builtin/pod.ts";
 import { ClusterRole } from "../../../api/builtin/rbac.ts";
 import { KubernetesExecution } from "../../../api/kubernetes-execution.ts";
+import { executionStatus } from "../../../api/kubernetes-execution-status.ts";
 import { RemediationRequest } from "../../../api/remediation-request.ts";
 import { annotations } from "../../../api/well-known.ts";
+import { WorkflowExecution } from "../../../api/workflow-execution.ts";
 import type { KubeObject } from "../../../kube/object.ts";
+import { switchesOff } from "../freeze-switch.ts";
 import { object } from "../install-rbac.ts";
-import { jobNamespace } from "../names.ts";
+import { jobNamespace, switchConfigMap, systemNamespace } from "../names.ts";
 import { approvalAnnotations } from "./approval.ts";
 
 export interface GuardOptions {
@@ -21,9 +25,12 @@ export interface GuardOptions {
 /** Rules that hold even where the webhook does not run: nobody speaks for another, and nobody approves their own wish. */
 export const guardObjects = (options: GuardOptions): readonly KubeObject[] => [
   ...policy("capstan-requesters", requesterRules(options)),
+  ...policy("capstan-remediation-steps", stepRules(options)),
   ...policy("capstan-approvals", approvalRules(options)),
   ...policy("capstan-action-jobs", jobRules(options)),
   ...policy("capstan-action-pods", podRules(options)),
+  ...policy("capstan-action-orders", orderRules(options)),
+  ...policy("capstan-freeze-switch", switchRules),
   approverRole(),
 ];
 
@@ -75,6 +82,7 @@ const requesterRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
   rules: [
     rule(KubernetesExecution, [KubernetesExecution.plural], ["CREATE", "UPDATE"]),
     rule(RemediationRequest, [RemediationRequest.plural], ["CREATE", "UPDATE"]),
+    rule(WorkflowExecution, [WorkflowExecution.plural], ["CREATE", "UPDATE"]),
   ],
   validations: [
     {
@@ -84,6 +92,21 @@ const requesterRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
     {
       expression: `request.operation != 'UPDATE' || ${annotation("object", annotations.requestedBy)} == ${annotation("oldObject", annotations.requestedBy)}`,
       message: `${annotations.requestedBy} cannot be changed`,
+    },
+    {
+      expression: `request.operation == 'UPDATE' ? ${annotation("object", annotations.plannedBy)} == ${annotation("oldObject", annotations.plannedBy)} : (${isOneOf(controllerUsers)} || ${annotation("object", annotations.plannedBy)} == '')`,
+      message: `${annotations.plannedBy} is written by the controllers only`,
+    },
+  ],
+});
+
+/** Steps that somebody else adds would run in the requester's name, and whoever added them could approve them. */
+const stepRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
+  rules: [rule(RemediationRequest, [RemediationRequest.plural], ["UPDATE"])],
+  validations: [
+    {
+      expression: `has(oldObject.spec.steps) || !has(object.spec.steps) || ${isOneOf(controllerUsers)} || ${annotation("oldObject", annotations.requestedBy)} == request.userInfo.username`,
+      message: "only whoever asked for a remediation can add its steps; a WorkflowExecution can be anybody's",
     },
   ],
 });
@@ -98,7 +121,10 @@ const approvalRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
   ],
   variables: [
     { name: "isController", expression: isOneOf(controllerUsers) },
-    { name: "requester", expression: annotation("object", annotations.requestedBy) },
+    {
+      name: "askers",
+      expression: `[${annotation("object", annotations.requestedBy)}, ${annotation("object", annotations.plannedBy)}]`,
+    },
     { name: "hasApproval", expression: "has(object.status) && has(object.status.approval)" },
     {
       name: "hadApproval",
@@ -123,6 +149,11 @@ const approvalRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
   ],
   validations: [
     {
+      // How far an execution has come is what the executor acts on: whoever could write that would need no approval.
+      expression: `variables.isController || request.operation != 'UPDATE' || (${foundByTheExecutor.map(isSame).join(" && ")})`,
+      message: "of the status only approval is for people to write",
+    },
+    {
       expression: "!variables.hadApproval || variables.hasApproval",
       message: "an approval or rejection cannot be taken back",
     },
@@ -141,15 +172,15 @@ const approvalRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
       message: "a controller can only write down an approval that was given",
     },
     {
-      expression: "!variables.approvalIsNew || object.status.approval.by != variables.requester",
-      message: "whoever asked for the action cannot approve it",
+      expression: "!variables.approvalIsNew || !(object.status.approval.by in variables.askers)",
+      message: "whoever asked for the action, or planned it, cannot approve it",
     },
     {
       expression: "!variables.approvalIsNew || variables.isController || variables.mayApprove",
       message: `this needs the verb "approve" on ${KubernetesExecution.plural}`,
     },
     {
-      expression: `!variables.annotationIsNew || (request.operation == 'UPDATE' && variables.approvedBy == request.userInfo.username && variables.approvedBy != variables.requester && has(object.spec.approvalReceived) && object.spec.approvalReceived)`,
+      expression: `!variables.annotationIsNew || (request.operation == 'UPDATE' && variables.approvedBy == request.userInfo.username && !(variables.approvedBy in variables.askers) && has(object.spec.approvalReceived) && object.spec.approvalReceived)`,
       message: "an approval must be given by the approver's own write, and not by whoever asked for the action",
     },
     {
@@ -162,6 +193,13 @@ const approvalRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
     },
   ],
 });
+
+const foundByTheExecutor = Object.keys(executionStatus.schema.properties ?? {}).filter((name) => name !== "approval");
+
+function isSame(field: string): string {
+  const [now, before] = ["object", "oldObject"].map((of) => `(has(${of}.status) && has(${of}.status.${field}))`);
+  return `${now} == ${before} && (!${now} || object.status.${field} == oldObject.status.${field})`;
+}
 
 /** In the Jobs' namespace every ServiceAccount of ours can be used, so who may start what there is decided here too (S3). */
 const jobRules = ({ controllerUsers, image }: GuardOptions): PolicySpec => ({
@@ -202,17 +240,56 @@ const jobRules = ({ controllerUsers, image }: GuardOptions): PolicySpec => ({
 
 const podRules = ({ controllerUsers, podUsers }: GuardOptions): PolicySpec => ({
   rules: [
-    rule(Pod, [Pod.plural], ["CREATE"]),
+    rule(Pod, [Pod.plural], ["CREATE", "UPDATE"]),
     rule(Pod, ["pods/exec", "pods/attach", "pods/ephemeralcontainers"], ["CREATE", "UPDATE", "CONNECT"]),
   ],
   namespace: jobNamespace,
+  variables: [{ name: "isPodItself", expression: "!has(request.subResource) || request.subResource == ''" }],
   validations: [
     {
-      expression: `${isOneOf([...controllerUsers, ...podUsers])} && (!has(request.subResource) || request.subResource == '')`,
+      expression: `variables.isPodItself && (request.operation == 'UPDATE' || ${isOneOf([...controllerUsers, ...podUsers])})`,
       message: "pods here are started by Jobs of the action executor, and nobody enters them",
+    },
+    {
+      // A container is started anew when its image changes, whatever its restart policy says.
+      expression: "!variables.isPodItself || request.operation != 'UPDATE' || object.spec == oldObject.spec",
+      message: "what a pod here runs cannot be changed",
     },
   ],
 });
+
+/** An order that somebody else has put there would run in place of the one that was approved; a token acts without any. */
+const orderRules = ({ controllerUsers, podUsers }: GuardOptions): PolicySpec => ({
+  rules: [
+    rule(Secret, [Secret.plural], ["CREATE", "UPDATE"]),
+    rule(ServiceAccount, [`${ServiceAccount.plural}/token`], ["CREATE"]),
+  ],
+  namespace: jobNamespace,
+  variables: [{ name: "isController", expression: isOneOf(controllerUsers) }],
+  validations: [
+    {
+      // What a private registry asks for is the one thing that others bring.
+      expression: `request.resource.resource != '${Secret.plural}' || variables.isController || (has(object.type) && object.type in ['kubernetes.io/dockerconfigjson', 'kubernetes.io/dockercfg'] && !object.metadata.name.startsWith('exec-'))`,
+      message: "only the action executor writes orders here; credentials of an image registry may be added",
+    },
+    {
+      expression: `request.resource.resource == '${Secret.plural}' || variables.isController || ${isOneOf(podUsers)} || (has(request.userInfo.groups) && 'system:nodes' in request.userInfo.groups)`,
+      message: "tokens of actions are for their pods only",
+    },
+  ],
+});
+
+/** Taking the switch away would let everything go on, and nobody would have been asked or written down. */
+const switchRules: PolicySpec = {
+  rules: [rule(ConfigMap, [ConfigMap.plural], ["DELETE"])],
+  namespace: systemNamespace,
+  validations: [
+    {
+      expression: `oldObject.metadata.name != '${switchConfigMap}' || !has(oldObject.data) || !('frozen' in oldObject.data) || oldObject.data['frozen'] in ${JSON.stringify(switchesOff)} || has(namespaceObject.metadata.deletionTimestamp)`,
+      message: "everything is frozen: set frozen to false first",
+    },
+  ],
+};
 
 /** For whoever shall be able to approve; bind it in the namespaces where they may. */
 const approverRole = (): KubeObject =>

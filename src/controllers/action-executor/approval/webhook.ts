@@ -3,6 +3,7 @@ import { ConfigMap } from "../../../api/builtin/configuration.ts";
 import { KubernetesExecution } from "../../../api/kubernetes-execution.ts";
 import { RemediationRequest } from "../../../api/remediation-request.ts";
 import { annotations, finalizers } from "../../../api/well-known.ts";
+import { WorkflowExecution } from "../../../api/workflow-execution.ts";
 import type { Env } from "../../../env/env.ts";
 import { deepEqual } from "../../../kube/equality.ts";
 import type { KindRef } from "../../../kube/kind.ts";
@@ -11,7 +12,7 @@ import { formatTime } from "../../../kube/time.ts";
 import { mutator, type Webhook } from "../../../runtime/webhook.ts";
 import { isFrozen, switchAnnotations } from "../freeze-switch.ts";
 import { object } from "../install-rbac.ts";
-import { switchConfigMap, systemNamespace } from "../names.ts";
+import { demandAnnotations, switchConfigMap, systemNamespace } from "../names.ts";
 import { specHashOf } from "../spec-hash.ts";
 import { approvalAnnotations } from "./approval.ts";
 
@@ -38,6 +39,12 @@ export const stampingWebhooks = (options: StampOptions): readonly Webhook[] => [
     kind: RemediationRequest,
     mutate: ({ object: remediation, oldObject, request }) =>
       stampRequester(remediation, oldObject, request.userInfo.username ?? "", options),
+  }),
+  mutator<WorkflowExecution>({
+    path: workflowPath,
+    kind: WorkflowExecution,
+    mutate: ({ object: workflow, oldObject, request }) =>
+      stampRequester(workflow, oldObject, request.userInfo.username ?? "", options),
   }),
   mutator<ConfigMap>({
     path: switchPath,
@@ -77,16 +84,22 @@ function stampRequester<T extends KubeObject>(
   user: string,
   { controllerUsers }: StampOptions,
 ): T {
-  const given = wanted.metadata.annotations?.[annotations.requestedBy];
-  const passedOn = controllerUsers.includes(user) && given !== undefined ? given : user;
-  const requestedBy = old ? old.metadata.annotations?.[annotations.requestedBy] : passedOn;
+  const { [annotations.requestedBy]: asked, [annotations.plannedBy]: planned } = wanted.metadata.annotations ?? {};
+  const passesOn = controllerUsers.includes(user);
   // On a new object nobody can have approved anything yet.
-  const kept = old?.metadata.annotations ?? {};
+  const kept = old?.metadata.annotations ?? {
+    [annotations.requestedBy]: passesOn && asked !== undefined ? asked : user,
+    ...(passesOn && planned !== undefined && { [annotations.plannedBy]: planned }),
+  };
+  const names = [annotations.requestedBy, annotations.plannedBy, ...Object.values(approvalAnnotations)];
   return annotated(wanted, {
-    [annotations.requestedBy]: requestedBy,
-    ...Object.fromEntries(Object.values(approvalAnnotations).map((name) => [name, kept[name]])),
+    ...Object.fromEntries(names.map((name) => [name, kept[name]])),
+    // What a parent demanded cannot be taken back by whoever may write the execution.
+    ...Object.fromEntries(demands.filter((name) => kept[name] === "true").map((name) => [name, "true"])),
   });
 }
+
+const demands: readonly string[] = Object.values(demandAnnotations);
 
 /** Saves the executor a write: nothing it makes may outlive the execution. */
 function withFinalizer(execution: KubernetesExecution): KubernetesExecution {
@@ -134,6 +147,7 @@ function annotated<T extends KubeObject>(wanted: T, set: Readonly<Record<string,
 
 const executionPath = "/admission/stamp-executions";
 const remediationPath = "/admission/stamp-remediations";
+const workflowPath = "/admission/stamp-workflows";
 const switchPath = "/admission/stamp-switch";
 
 export const webhookConfiguration = "capstan-actions";
@@ -185,6 +199,12 @@ export function webhookObject({ caBundle, url, service }: WebhookAddress): KubeO
           name: "remediations.actions.capstan.dev",
           clientConfig: reached(remediationPath),
           rules: rule(RemediationRequest, [RemediationRequest.plural]),
+        },
+        {
+          ...common,
+          name: "workflows.actions.capstan.dev",
+          clientConfig: reached(workflowPath),
+          rules: rule(WorkflowExecution, [WorkflowExecution.plural]),
         },
         {
           ...common,
