@@ -42,8 +42,10 @@ export async function run(): Promise<void> {
 
 type Say = (name: string, value: string) => void;
 
-const modelOf = (fleet: BenchFleet): Promise<FleetProblem> =>
-  fleetProblem(linkFleet(fleet.servers, fleet.plugins, new Date()), createRest(env));
+async function modelOf(fleet: BenchFleet): Promise<FleetProblem> {
+  const rest = createRest(env);
+  return fleetProblem(await linkFleet({ ...fleet, now: new Date() }, rest), rest);
+}
 
 async function compare(size: number, say: Say): Promise<void> {
   const fleet = makeFleet(size, size, seed);
@@ -105,7 +107,7 @@ async function compareLinear(model: FleetProblem, name: string, say: Say): Promi
 
 async function explain(size: number, say: Say): Promise<void> {
   const fleet = makeFleet(size, size, seed);
-  const answer = await solveFleet(linkFleet(fleet.servers, fleet.plugins, new Date()), { env });
+  const answer = await solveFleet({ ...fleet, now: new Date() }, { env });
   if (!answer) return;
   const explainer = createFleetExplainer(answer, { env });
   let causes = 0;
@@ -127,14 +129,14 @@ async function explain(size: number, say: Say): Promise<void> {
 /** How much work the solver did at a time before it let others run, in processor time: the clock also counts other programs. */
 async function smoothness(size: number, say: Say): Promise<void> {
   const fleet = makeFleet(size, size, seed);
-  const linked = linkFleet(fleet.servers, fleet.plugins, new Date());
   let last = threadMs();
   let longest = 0;
   const pulse = setInterval(() => {
     longest = Math.max(longest, threadMs() - last);
     last = threadMs();
   }, 1);
-  await solveFleet(linked, { env });
+  await solveFleet({ ...fleet, now: new Date() }, { env });
+  await new Promise((resolve) => setTimeout(resolve, 5));
   clearInterval(pulse);
   say(`longest time that the event loop was held at ${size} × ${size} (limit: 50 ms)`, `${longest.toFixed(0)} ms`);
 }

@@ -31,6 +31,11 @@ export function componentsOf(problem: Problem): readonly Problem[] {
   return [...parts.values()];
 }
 
+/** Whether its clauses are so many that their number alone matters. */
+export const isLarge = ({ relations }: Problem): boolean => relations.length >= largeRelations;
+
+const largeRelations = 5_000;
+
 interface Part extends Problem {
   readonly variables: Problem["variables"][number][];
   readonly limits: Problem["limits"][number][];

@@ -25,6 +25,8 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
     for (let index = 1; index < literals.length; index++)
       sat.addClause([-at(literals, index), at(literals, index - 1)]);
     steps.set(name, literals);
+    const pause = sat.rest();
+    if (pause) await pause;
   }
   const sizes = new Map(problem.variables.map(({ name, size }) => [name, size]));
   const sizeOf = (variable: string): number => sizes.get(variable) ?? 0;

@@ -1,4 +1,5 @@
-import { componentsOf } from "./components.ts";
+import type { Env } from "../env/env.ts";
+import { componentsOf, isLarge } from "./components.ts";
 import { type Encoded, encode } from "./encode.ts";
 import { type Assignment, isKept, type Problem } from "./problem.ts";
 import { createSat, type Sat, type SatLimits } from "./sat.ts";
@@ -13,46 +14,74 @@ export type Explanation =
   /** All of these together forbid it; without any one of them it would be possible. */
   | { readonly kind: "Forbidden"; readonly obstacles: readonly Obstacle[] }
   | { readonly kind: "Newest" }
+  /** Nothing forbids it: the assignment is not the optimum, because its search was broken off. */
+  | { readonly kind: "Possible" }
   | { readonly kind: "OutOfTime" };
 
-/** Answers for one optimum of one problem; each part of the problem is written out once, at the first question about it. */
+export interface ExplainLimits {
+  readonly env: Env;
+  /** For each question. */
+  readonly timeLimitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Answers for one optimum of one problem; each part of the problem is written out once, at the first question about it.
+ * Questions are answered one after the other, since they share a solver, and what was asked before the end is answered.
+ */
 export interface Explainer {
   /** Why the variable is not newer than it is; with `atLeast`, why it is not at least that new. */
   whyNotNewer(variable: string, atLeast?: number): Promise<Explanation>;
   dispose(): void;
 }
 
-export function createExplainer(problem: Problem, optimum: Assignment, limits: SatLimits): Explainer {
+export function createExplainer(problem: Problem, optimum: Assignment, limits: ExplainLimits): Explainer {
+  const { env, timeLimitMs, signal } = limits;
+  const sizes = new Map(problem.variables.map(({ name, size }) => [name, size]));
+  const opened = new Map<Problem, Opened>();
+  let components: ReadonlyMap<string, Problem> | undefined;
+  let isEnded = false;
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const answer = turn.then(work);
+    turn = answer.then(close, close);
+    return answer;
+  };
+  return {
+    whyNotNewer: (variable, atLeast) => inTurn(() => answer(variable, atLeast ?? (optimum.get(variable) ?? 0) + 1)),
+    dispose() {
+      isEnded = true;
+      void inTurn(async () => undefined);
+    },
+  };
+
+  async function answer(variable: string, goal: number): Promise<Explanation> {
+    if (goal > (sizes.get(variable) ?? 0) - 1) return { kind: "Newest" };
+    components ??= componentsByVariable(problem);
+    const component = components.get(variable);
+    if (!component) return { kind: "Newest" };
+    const found = opened.get(component) ?? (await openComponent(component, { env, ...(signal && { signal }) }));
+    opened.set(component, found);
+    const { encoded, sat } = found;
+    const obstacles = obstaclesOf(component, optimum, variable, encoded);
+    const deadlineMs = timeLimitMs === undefined ? undefined : env.monotonicMs() + timeLimitMs;
+    const minimal = await shrink([...obstacles.keys()], sat, encoded.atLeast(variable, goal), deadlineMs);
+    if (typeof minimal === "string") return { kind: minimal };
+    return { kind: "Forbidden", obstacles: minimal.flatMap((literal) => obstacles.get(literal) ?? []).sort(byText) };
+  }
+
+  function close(): void {
+    if (!isEnded) return;
+    for (const { sat } of opened.values()) sat.dispose();
+    opened.clear();
+  }
+}
+
+function componentsByVariable(problem: Problem): ReadonlyMap<string, Problem> {
   const componentOf = new Map<string, Problem>();
   for (const component of componentsOf(problem))
     for (const { name } of component.variables) componentOf.set(name, component);
-  const opened = new Map<Problem, Promise<Opened>>();
-  const open = (component: Problem): Promise<Opened> => {
-    const known = opened.get(component) ?? openComponent(component, limits);
-    opened.set(component, known);
-    return known;
-  };
-  return {
-    async whyNotNewer(variable, atLeast) {
-      const component = componentOf.get(variable);
-      const size = component?.variables.find(({ name }) => name === variable)?.size ?? 0;
-      const goal = atLeast ?? (optimum.get(variable) ?? 0) + 1;
-      if (!component || goal > size - 1) return { kind: "Newest" };
-      const { encoded, sat } = await open(component);
-      const obstacles = obstaclesOf(component, optimum, variable, encoded);
-      const minimal = await shrink([...obstacles.keys()], sat, encoded.atLeast(variable, goal));
-      if (minimal === undefined) return { kind: "OutOfTime" };
-      return { kind: "Forbidden", obstacles: minimal.flatMap((literal) => obstacles.get(literal) ?? []).sort(byText) };
-    },
-    dispose() {
-      for (const component of opened.values())
-        void component.then(
-          ({ sat }) => sat.dispose(),
-          () => undefined,
-        );
-      opened.clear();
-    },
-  };
+  return componentOf;
 }
 
 /** One question to an explainer of its own. */
@@ -60,7 +89,7 @@ export async function whyNotNewer(
   problem: Problem,
   optimum: Assignment,
   variable: string,
-  limits: SatLimits,
+  limits: ExplainLimits,
 ): Promise<Explanation> {
   const explainer = createExplainer(problem, optimum, limits);
   try {
@@ -76,7 +105,7 @@ export async function minimalConflict(problem: Problem, limits: SatLimits): Prom
   try {
     const sources = new Map(sourcesOf(problem).map((source) => [encoded.selectorOf(source), source]));
     const minimal = await shrink([...sources.keys()], sat);
-    return (minimal ?? []).flatMap((literal) => sources.get(literal) ?? []).sort();
+    return (typeof minimal === "string" ? [] : minimal).flatMap((literal) => sources.get(literal) ?? []).sort();
   } finally {
     sat.dispose();
   }
@@ -88,7 +117,7 @@ interface Opened {
 }
 
 async function openComponent(component: Problem, limits: SatLimits): Promise<Opened> {
-  const sat = await createSat(limits);
+  const sat = await createSat({ ...limits, isLarge: isLarge(component) });
   try {
     return { sat, encoded: await encode(component, sat, true) };
   } catch (error) {
@@ -121,18 +150,22 @@ function obstaclesOf(
 }
 
 /** Starts from the solver's core and leaves out one after the other, as long as the rest still cannot hold. */
-async function shrink(assumptions: readonly number[], sat: Sat, goal?: number): Promise<readonly number[] | undefined> {
+async function shrink(
+  assumptions: readonly number[],
+  sat: Sat,
+  goal?: number,
+  deadlineMs?: number,
+): Promise<readonly number[] | "OutOfTime" | "Possible"> {
   const always = goal === undefined ? [] : [goal];
-  const verdict = await sat.solve([...always, ...assumptions]);
-  if (verdict === "out of time") return undefined;
-  if (verdict === "satisfiable")
-    throw new Error("what should be explained is possible: the assignment is not an optimum of this problem");
+  const verdict = await sat.solve([...always, ...assumptions], deadlineMs);
+  if (verdict === "out of time") return "OutOfTime";
+  if (verdict === "satisfiable") return "Possible";
   let core = inOrder(sat.core(), assumptions);
   for (const candidate of core) {
     const without = core.filter((literal) => literal !== candidate);
     if (without.length === core.length) continue;
-    const still = await sat.solve([...always, ...without]);
-    if (still === "out of time") return undefined;
+    const still = await sat.solve([...always, ...without], deadlineMs);
+    if (still === "out of time") return "OutOfTime";
     if (still === "unsatisfiable") core = inOrder(sat.core(), without);
   }
   return core;

@@ -1,4 +1,4 @@
-import { Cadical } from "cadical-wasm";
+import { Cadical, type CadicalModule, createModule, loadCadical } from "cadical-wasm";
 import type { Env } from "../env/env.ts";
 import { createRest, maxSliceMs, type Rest, sliceMs } from "./rest.ts";
 
@@ -15,7 +15,8 @@ export interface Sat {
    * rare it can lead astray for a long time, so it is given up when a question turns out to be hard.
    */
   prefer(literals: readonly number[]): void;
-  solve(assumptions: readonly number[]): Promise<Verdict>;
+  /** `deadlineMs` counts instead of the solver's own. */
+  solve(assumptions: readonly number[], deadlineMs?: number): Promise<Verdict>;
   /** After "satisfiable". */
   isTrue(literal: number): boolean;
   /** Whether it is known for good that the literal is false, without asking. */
@@ -34,15 +35,19 @@ export interface SatLimits {
   /** On `env.monotonicMs()`. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
+  /** For hundreds of thousands of clauses. */
+  readonly isLarge?: boolean;
 }
 
 /** A question that needs more than this is hard. */
 const hintedConflicts = 2_000;
 const hintedSlices = 50;
 
-export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, signal }: SatLimits): Promise<Sat> {
+export async function createSat(limits: SatLimits): Promise<Sat> {
+  const { env, deadlineMs = Number.POSITIVE_INFINITY, signal, isLarge = false } = limits;
+  const module = isLarge ? await droppedWhole() : await loadCadical();
   // "Lucky" answers are all-true and all-false: of no use for choices, and looked for anew with every question.
-  const solver = await Cadical.create({ quiet: true, lucky: false });
+  const solver = new Cadical(module, { quiet: true, lucky: false });
   let variables = 0;
   const rest = createRest(env, signal);
   solver.setTerminate(rest.isOver);
@@ -60,11 +65,11 @@ export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, si
     },
     newVariable: () => ++variables,
     addClause: (literals) => solver.addClause(literals),
-    async solve(assumptions) {
+    async solve(assumptions, untilMs = deadlineMs) {
       let nextSliceMs = sliceMs;
       while (true) {
         signal?.throwIfAborted();
-        if (env.monotonicMs() >= deadlineMs) return "out of time";
+        if (env.monotonicMs() >= untilMs) return "out of time";
         // A question that is begun at the end of a slice would only be broken off, and its work lost.
         if (rest.isOver()) await rest.take(nextSliceMs);
         const isHinted = preferred.length > 0;
@@ -80,5 +85,17 @@ export async function createSat({ env, deadlineMs = Number.POSITIVE_INFINITY, si
     isImpossible: (literal) => solver.fixed(literal) === false,
     core: () => solver.failedAssumptions(),
     dispose: () => solver.dispose(),
+  };
+}
+
+/**
+ * To give back a million clauses one by one holds the event loop for 60 ms. A large solver gets a memory of its own instead,
+ * which goes as a whole once nobody holds it.
+ */
+async function droppedWhole(): Promise<CadicalModule> {
+  const module = await createModule();
+  return {
+    ...module,
+    cwrap: (name, ...more) => (name === "ccadical_release" ? () => undefined : module.cwrap(name, ...more)),
   };
 }

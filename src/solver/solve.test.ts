@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Env } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
-import { whyNotNewer } from "./explain.ts";
+import { createExplainer, whyNotNewer } from "./explain.ts";
 import { type Assignment, isConsistent, isKept, type Problem, type Variable } from "./problem.ts";
 import { maxSliceMs } from "./rest.ts";
 import { solve } from "./solve.ts";
@@ -222,6 +222,43 @@ test("random problems: conflicts are minimal", async () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test("what was not proven is not explained, and says so instead of failing", async () => {
+  const problem: Problem = { variables: [{ name: "a", size: 3 }], limits: [], relations: [], order: ["a"] };
+  assert.deepEqual(await whyNotNewer(problem, new Map([["a", 1]]), "a", { env }), { kind: "Possible" });
+  const hard = pigeons(9);
+  const holes = new Map(hard.variables.map(({ name }) => [name, 0]));
+  assert.deepEqual(await whyNotNewer(hard, holes, "pigeon 0", { env, timeLimitMs: 0 }), { kind: "OutOfTime" });
+});
+
+test("questions that are asked at once are answered as if one after the other, also when the end comes before", async () => {
+  const names = Array.from({ length: 12 }, (_, index) => `v${index}`);
+  const problem: Problem = {
+    variables: names.map((name) => ({ name, size: 3 })),
+    limits: names.map((name, index) => ({
+      source: `limit ${index}`,
+      variable: name,
+      allowed: index % 2 ? [0, 1] : [0, 1, 2],
+    })),
+    relations: names.slice(1).map((name, index) => ({
+      source: `relation ${index}`,
+      left: names[index] ?? "",
+      right: name,
+      allowed: [[0, 1, 2], [1], [0, 1]],
+    })),
+    order: names,
+  };
+  const answer = await solve(problem, { env });
+  assert.ok(answer.kind === "Solved");
+  const alone = [];
+  for (const name of names) alone.push(await whyNotNewer(problem, answer.assignment, name, { env }));
+  const explainer = createExplainer(problem, answer.assignment, { env });
+  const together = names.map((name) => explainer.whyNotNewer(name));
+  explainer.dispose();
+  const late = explainer.whyNotNewer("v1");
+  assert.deepEqual(await Promise.all(together), alone);
+  assert.deepEqual(await late, alone[1]);
 });
 
 async function solved(problem: Problem): Promise<Record<string, number>> {

@@ -1,8 +1,9 @@
 import type { Env } from "../env/env.ts";
-import { componentsOf } from "./components.ts";
+import { componentsOf, isLarge } from "./components.ts";
 import { type Encoded, encode } from "./encode.ts";
 import { minimalConflict } from "./explain.ts";
 import { type Assignment, checkProblem, isConsistent, isKept, type Problem } from "./problem.ts";
+import { createRest } from "./rest.ts";
 import { createSat, type Sat } from "./sat.ts";
 
 export interface SolveOptions {
@@ -26,6 +27,7 @@ export type Solution =
 
 /** The optimum: wishes kept in their order, then the first variable of the order as new as possible, then the second, and so on. Deterministic. */
 export async function solve(problem: Problem, { env, timeLimitMs, signal }: SolveOptions): Promise<Solution> {
+  const rest = createRest(env, signal);
   checkProblem(problem);
   const limits = {
     env,
@@ -34,13 +36,15 @@ export async function solve(problem: Problem, { env, timeLimitMs, signal }: Solv
   };
   const assignment = new Map<string, number>();
   let proven = true;
+  await rest();
   for (const component of componentsOf(problem)) {
+    await rest();
     const easy = allAtBest(component);
     if (easy) {
       for (const [name, value] of easy) assignment.set(name, value);
       continue;
     }
-    const sat = await createSat(limits);
+    const sat = await createSat({ ...limits, isLarge: isLarge(component) });
     try {
       const found = await optimize(component, sat);
       if (found.kind === "OutOfTime") return found;
@@ -86,8 +90,11 @@ type Optimized =
 
 async function optimize(problem: Problem, sat: Sat): Promise<Optimized> {
   const encoded = await encode(problem, sat, false);
-  for (const { name, size } of problem.variables)
+  for (const { name, size } of problem.variables) {
     sat.prefer(Array.from({ length: size - 1 }, (_, index) => encoded.atLeast(name, index + 1)));
+    const pause = sat.rest();
+    if (pause) await pause;
+  }
   const first = await sat.solve([]);
   if (first === "unsatisfiable") return { kind: "Impossible" };
   if (first === "out of time") return { kind: "OutOfTime" };

@@ -10,7 +10,7 @@ import { createFleetMemo, pluginDigest, serverDigest } from "./fleet-memo.ts";
 import { solverMetrics } from "./metrics.ts";
 import { pluginStatus } from "./plugin-status.ts";
 import { serverStatus } from "./server-status.ts";
-import { eligibleAt } from "./update-delay.ts";
+import { eligibilityAt } from "./update-delay.ts";
 
 export interface VersionSolverOptions {
   readonly env: Env;
@@ -48,7 +48,7 @@ export function versionSolver({
     plugins: read.list(Plugin, { namespace }),
     now,
   });
-  const solve = ({ namespace, servers, plugins, now }: Observed) => memo.solve(namespace, servers, plugins, now);
+  const solve = ({ namespace, ...objects }: Observed) => memo.solve(namespace, objects);
   const everyServer = ({ metadata: { namespace = "" } }: KubeObject, read: Read): readonly ObjectKey[] =>
     read.list(PaperMCServer, { namespace }).map(keyOf);
   const everyPlugin = ({ metadata: { namespace = "" } }: KubeObject, read: Read): readonly ObjectKey[] =>
@@ -103,12 +103,6 @@ const keyOf = ({ metadata: { namespace = "", name } }: KubeObject): ObjectKey =>
 
 /** When the next release becomes old enough. */
 function lookAgain({ servers, plugins }: Observed, now: Date): { readonly requeueAfterMs?: number } {
-  const times = [...servers, ...plugins].flatMap(({ spec, status }) =>
-    (status?.availableVersions ?? []).flatMap(({ releasedAt }) => {
-      const at = eligibleAt(releasedAt, spec.updateDelay);
-      return at && at > now ? [at.getTime() - now.getTime() + 1_000] : [];
-    }),
-  );
-  const next = times.sort((a, b) => a - b)[0];
-  return next === undefined ? {} : { requeueAfterMs: next };
+  const { nextMs } = eligibilityAt([...servers, ...plugins], now);
+  return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs - now.getTime() + 1_000 } : {};
 }

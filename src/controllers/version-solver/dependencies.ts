@@ -3,7 +3,7 @@ import { comparePluginVersions } from "../../versions/plugin-version.ts";
 import { parseSemVer } from "../../versions/semver.ts";
 import { parseConstraint, satisfies } from "../../versions/semver-constraint.ts";
 import type { AvailableVersion } from "./compatibility.ts";
-import { type Fleet, hasServers, isProject, type Project, serversOf } from "./fleet.ts";
+import { type Fleet, hasServers, type Project, serversOf } from "./fleet.ts";
 import type { PluginChoices } from "./plugin-choices.ts";
 import { formatSource } from "./sources.ts";
 
@@ -17,7 +17,7 @@ export function dependencyRelations(
   const plugin = project.members[0]?.plugin.metadata.name ?? "";
   const wanted = new Set(candidates.flatMap((candidate) => required(candidate).map(({ project: name }) => name)));
   return [...wanted].sort().flatMap((name): readonly Relation[] => {
-    const other = fleet.projects.find((candidate) => isProject(name, candidate));
+    const [other] = fleet.projectsNamed(name);
     const choices = other && choicesOf.get(other.variable);
     // What is not there cannot be chosen; that is told apart from versions that do not fit, and blocks nothing.
     if (!other || other === project || choices?.kind !== "Candidates" || !hasServers(other)) return [];
@@ -51,7 +51,7 @@ export function missingDependencies(
   fleet: Fleet,
 ): readonly { readonly project: string; readonly servers: readonly string[] }[] {
   return required(chosen).flatMap(({ project: name }) => {
-    const others = fleet.projects.filter((candidate) => isProject(name, candidate));
+    const others = fleet.projectsNamed(name);
     if (others.includes(project)) return [];
     const covered = new Set(others.flatMap((other) => serversOf(other)));
     const servers = serversOf(project).filter((server) => !covered.has(server));
@@ -69,7 +69,7 @@ export function dependencyCycle(
   const walk = (from: Project, path: readonly string[]): readonly string[] | undefined => {
     const chosen = chosenOf(from);
     for (const { project: name } of chosen ? required(chosen) : []) {
-      const next = fleet.projects.find((candidate) => isProject(name, candidate));
+      const [next] = fleet.projectsNamed(name);
       if (!next) continue;
       const nextName = next.members[0]?.plugin.metadata.name ?? "";
       if (next === project) return [...path, nextName];

@@ -1,5 +1,4 @@
-import type { Env } from "../../env/env.ts";
-import { createExplainer, type Obstacle } from "../../solver/explain.ts";
+import { createExplainer, type ExplainLimits, type Obstacle } from "../../solver/explain.ts";
 import { compareMinecraftVersions, parseMinecraftVersion } from "../../versions/minecraft.ts";
 import { fits } from "./compatibility.ts";
 import { projectOfPlugin } from "./fleet-problem.ts";
@@ -37,13 +36,7 @@ export interface FleetExplainer {
   dispose(): void;
 }
 
-export interface ExplainOptions {
-  readonly env: Env;
-  readonly deadlineMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-export function createFleetExplainer(answer: FleetAnswer, options: ExplainOptions): FleetExplainer {
+export function createFleetExplainer(answer: FleetAnswer, options: ExplainLimits): FleetExplainer {
   const { model, assignment } = answer;
   const explainer = createExplainer(model.problem, assignment, options);
   const soleBlocker = soleBlockerFinder(answer);

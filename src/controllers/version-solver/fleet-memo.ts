@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { Plugin } from "../../api/plugin.ts";
+import { createRest, type Rest } from "../../solver/rest.ts";
 import { createFleetExplainer, type FleetExplainer } from "./explain-fleet.ts";
-import { linkFleet } from "./fleet.ts";
+import type { FleetObjects } from "./fleet.ts";
 import { type FleetAnswer, type SolveFleetOptions, solveFleet } from "./solve-fleet.ts";
+import { eligibilityAt } from "./update-delay.ts";
 
 /** Every object of a fleet asks the same question, so it is solved once for all of them, until something changes. */
 export interface FleetMemo {
-  solve(namespace: string, servers: readonly PaperMCServer[], plugins: readonly Plugin[], now: Date): Promise<Solved>;
+  solve(namespace: string, objects: FleetObjects): Promise<Solved>;
 }
 
 export interface Solved {
@@ -31,14 +33,14 @@ export function createFleetMemo(
     );
   };
   return {
-    solve(namespace, servers, plugins, now) {
-      const key = keyOf(servers, plugins, now);
+    async solve(namespace, objects) {
+      const key = await keyOf(objects, createRest(options.env, options.signal));
       const found = known.get(namespace);
       if (found?.key === key) return found.solved;
       forget(namespace);
-      const solved = timed(() => solveFleet(linkFleet(servers, plugins, now), options)).then((answer) => ({
+      const solved = timed(() => solveFleet(objects, options)).then((answer) => ({
         answer,
-        explainer: answer && createFleetExplainer(answer, { env: options.env }),
+        explainer: answer && createFleetExplainer(answer, options),
       }));
       known.set(namespace, { key, solved });
       // A failure is not an answer: the next one to ask tries again.
@@ -50,11 +52,20 @@ export function createFleetMemo(
   };
 }
 
-/** All that the answer depends on. Time counts in minutes, and only where somebody waits for it. */
-function keyOf(servers: readonly PaperMCServer[], plugins: readonly Plugin[], now: Date): string {
-  const waits = [...servers, ...plugins].some(({ spec }) => spec.updateDelay !== undefined);
-  const minute = waits ? Math.floor(now.getTime() / 60_000) : 0;
-  return [minute, ...servers.map(serverDigest), ...plugins.map(pluginDigest)].join();
+/** All that the answer depends on. Time counts only where something has become old enough by it. */
+async function keyOf({ servers, plugins, now }: FleetObjects, rest: Rest): Promise<string> {
+  const parts = [String(eligibilityAt([...servers, ...plugins], now).lastMs)];
+  for (const server of servers) {
+    parts.push(serverDigest(server));
+    const pause = rest();
+    if (pause) await pause;
+  }
+  for (const plugin of plugins) {
+    parts.push(pluginDigest(plugin));
+    const pause = rest();
+    if (pause) await pause;
+  }
+  return parts.join();
 }
 
 const digests = new WeakMap<object, string>();
@@ -74,7 +85,7 @@ export const serverDigest = (server: PaperMCServer): string =>
       metadata.labels,
       metadata.deletionTimestamp,
       [updateStrategy, version, build, updateDelay],
-      [status?.currentVersion, status?.currentBuild, status?.availableVersions],
+      [status?.currentVersion, status?.currentBuild, status?.availableVersions, status?.repositoryStatus],
       status?.plugins?.map(({ pluginRef, currentVersion }) => [pluginRef.name, currentVersion]),
     ];
   });

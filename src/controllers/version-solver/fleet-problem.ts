@@ -29,8 +29,18 @@ type Candidates<C> = Extract<C, { readonly kind: "Candidates" }>;
 export async function fleetProblem(fleet: Fleet, rest: Rest): Promise<FleetProblem> {
   const compatibility = createCompatibility();
   const tables = createSupportTables();
-  const servers = new Map(fleet.servers.map((server) => [server.metadata.name, serverChoices(server, fleet.now)]));
-  const projects = new Map(fleet.projects.map((project) => [project.variable, pluginChoices(project, fleet.now)]));
+  const servers = new Map<string, ServerChoices>();
+  for (const server of fleet.servers) {
+    servers.set(server.metadata.name, serverChoices(server, fleet.now));
+    const pause = rest();
+    if (pause) await pause;
+  }
+  const projects = new Map<string, PluginChoices>();
+  for (const project of fleet.projects) {
+    projects.set(project.variable, pluginChoices(project, fleet.now));
+    const pause = rest();
+    if (pause) await pause;
+  }
   const waiting = waitingServers(fleet, projects);
   const variables: Variable[] = [];
   const limits: Limit[] = [];

@@ -1,12 +1,22 @@
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { Plugin } from "../../api/plugin.ts";
 import { labelSelectorRequirements, matchesLabels } from "../../kube/label-selector.ts";
+import type { Rest } from "../../solver/rest.ts";
+
+/** All that is asked about: the objects of one namespace, and when. */
+export interface FleetObjects {
+  readonly servers: readonly PaperMCServer[];
+  readonly plugins: readonly Plugin[];
+  readonly now: Date;
+}
 
 /** The servers and plugins of one namespace, and who belongs to whom. */
 export interface Fleet {
   readonly servers: readonly PaperMCServer[];
   /** Plugins of one project are one choice: a server cannot load two versions of it. */
   readonly projects: readonly Project[];
+  /** Those that a dependency may mean by a name: by slug or by the Plugin's own name, since dependencies name no repository. */
+  projectsNamed(name: string): readonly Project[];
   readonly now: Date;
 }
 
@@ -24,24 +34,24 @@ export interface Member {
 }
 
 /** What is being deleted is not part of it any more. */
-export function linkFleet(servers: readonly PaperMCServer[], plugins: readonly Plugin[], now: Date): Fleet {
+export async function linkFleet({ servers, plugins, now }: FleetObjects, rest: Rest): Promise<Fleet> {
   const present = byName(servers.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
-  const projects = new Map<string, Member[]>();
+  const membersOf = new Map<string, Member[]>();
   for (const plugin of byName(plugins)) {
     if (plugin.metadata.deletionTimestamp !== undefined) continue;
     const id = projectId(plugin);
-    const members = projects.get(id) ?? [];
-    projects.set(id, members);
+    const members = membersOf.get(id) ?? [];
+    membersOf.set(id, members);
     members.push(memberOf(plugin, present));
+    const pause = rest();
+    if (pause) await pause;
   }
-  return {
-    servers: present,
-    projects: [...projects.values()].map((members) => ({
-      variable: `plugin/${members[0]?.plugin.metadata.name ?? ""}`,
-      members,
-    })),
-    now,
-  };
+  const projects = [...membersOf.values()].map((members) => ({
+    variable: `plugin/${members[0]?.plugin.metadata.name ?? ""}`,
+    members,
+  }));
+  const named = byEachName(projects);
+  return { servers: present, projects, projectsNamed: (name) => named.get(slugOf(name)) ?? [], now };
 }
 
 /** Selectors reach only their own namespace, so fleets never span two. */
@@ -70,12 +80,18 @@ export const slugOf = (project: string): string =>
     .trim()
     .toLowerCase();
 
-/** Whether a dependency of a plugin is the project of another: by slug, since dependencies name no repository. */
-export const isProject = (wanted: string, { members }: Project): boolean =>
-  members.some(
-    ({ plugin: { metadata, spec } }) =>
-      slugOf(wanted) === slugOf(spec.source.project ?? "") || slugOf(wanted) === metadata.name.toLowerCase(),
-  );
+function byEachName(projects: readonly Project[]): ReadonlyMap<string, readonly Project[]> {
+  const named = new Map<string, Project[]>();
+  for (const project of projects) {
+    const names = project.members.flatMap(({ plugin: { metadata, spec } }) => [
+      slugOf(spec.source.project ?? ""),
+      metadata.name.toLowerCase(),
+    ]);
+    for (const name of new Set(names.filter((one) => one !== "")))
+      named.set(name, [...(named.get(name) ?? []), project]);
+  }
+  return named;
+}
 
 function memberOf(plugin: Plugin, servers: readonly PaperMCServer[]): Member {
   const selector = labelSelectorRequirements(plugin.spec.instanceSelector);

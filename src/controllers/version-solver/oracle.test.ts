@@ -6,7 +6,6 @@ import type { Plugin } from "../../api/plugin.ts";
 import { systemEnv } from "../../env/system.ts";
 import { installed, plugin, server } from "./example-fleet.ts";
 import { createFleetExplainer } from "./explain-fleet.ts";
-import { linkFleet } from "./fleet.ts";
 import { solveFleet } from "./solve-fleet.ts";
 import { applyWhatIf, remedyOf } from "./what-if.ts";
 
@@ -69,7 +68,7 @@ const anyFleet: fc.Arbitrary<Small> = fc.infiniteStream(fc.nat(99)).map((chance)
 test("random fleets: the answer is the one that trying everything finds", async () => {
   await fc.assert(
     fc.asyncProperty(anyFleet, async (fleet) => {
-      const answer = await solveFleet(linkFleet(fleet.servers, fleet.plugins, now), { env: systemEnv });
+      const answer = await solveFleet({ ...fleet, now }, { env: systemEnv });
       assert.ok(answer?.proven);
       const expected = tryEverything(fleet);
       const found = {
@@ -88,7 +87,7 @@ test("random fleets: without the causes that a person can remove, what was block
   let explained = 0;
   await fc.assert(
     fc.asyncProperty(anyFleet, async (fleet) => {
-      const answer = await solveFleet(linkFleet(fleet.servers, fleet.plugins, now), { env: systemEnv });
+      const answer = await solveFleet({ ...fleet, now }, { env: systemEnv });
       assert.ok(answer);
       const explainer = createFleetExplainer(answer, { env: systemEnv });
       for (const { metadata } of fleet.servers) {
@@ -104,7 +103,7 @@ test("random fleets: without the causes that a person can remove, what was block
           const applied = remedy && applyWhatIf(objects, remedy);
           if (applied?.ok) objects = applied.value;
         }
-        const freed = await solveFleet(linkFleet(objects.servers, objects.plugins, now), { env: systemEnv });
+        const freed = await solveFleet({ ...objects, now }, { env: systemEnv });
         const value = (of: typeof answer): number => of.assignment.get(`server/${metadata.name}`) ?? -1;
         const names = new Set(hold.causes.flatMap((cause) => ("plugin" in cause ? [cause.plugin] : [])));
         const isAlone = fleet.plugins.every((one) => names.has(one.metadata.name));

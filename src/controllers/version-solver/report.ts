@@ -1,6 +1,5 @@
 import type { Env } from "../../env/env.ts";
 import { createFleetExplainer, type FleetExplainer, type Hold } from "./explain-fleet.ts";
-import { linkFleet } from "./fleet.ts";
 import { type FindRemedies, type Remedy, remedyFinder } from "./remedies.ts";
 import { compare, type ServerCandidate, tagOf } from "./server-choices.ts";
 import { type FleetAnswer, type PluginAnswer, type ServerAnswer, solveFleet } from "./solve-fleet.ts";
@@ -56,15 +55,15 @@ export async function reportFleet(
   objects: Objects,
   options: ReportOptions,
 ): Promise<FleetReport | undefined> {
-  const solveObjects = ({ servers, plugins }: Objects): Promise<FleetAnswer | undefined> =>
-    solveFleet(linkFleet(servers, plugins, options.now), options);
+  const solveObjects = (changed: Objects): Promise<FleetAnswer | undefined> =>
+    solveFleet({ ...changed, now: options.now }, options);
   const answer = await solveObjects(objects);
   if (!answer) return undefined;
-  const explainer = createFleetExplainer(answer, { env: options.env });
+  const explainer = createFleetExplainer(answer, options);
   try {
     const remedies = remedyFinder(objects, {
       solve: solveObjects,
-      explainer: (other) => createFleetExplainer(other, { env: options.env }),
+      explainer: (other) => createFleetExplainer(other, options),
     });
     const servers: ServerReport[] = [];
     for (const server of answer.servers.values()) servers.push(await reportServer(server, answer, explainer, remedies));

@@ -5,7 +5,6 @@ import type { Plugin } from "../../api/plugin.ts";
 import { systemEnv } from "../../env/system.ts";
 import { installed, plugin, server } from "./example-fleet.ts";
 import { createFleetExplainer } from "./explain-fleet.ts";
-import { linkFleet } from "./fleet.ts";
 import { tagOf } from "./server-choices.ts";
 import { type FleetAnswer, solveFleet } from "./solve-fleet.ts";
 import { pluginVerdict, serverVerdict } from "./verdict.ts";
@@ -14,7 +13,7 @@ const now = new Date("2026-01-15T00:00:00Z");
 const env = systemEnv;
 
 async function answerOf(servers: readonly PaperMCServer[], plugins: readonly Plugin[] = []): Promise<FleetAnswer> {
-  const answer = await solveFleet(linkFleet(servers, plugins, now), { env });
+  const answer = await solveFleet({ servers, plugins, now }, { env });
   assert.ok(answer?.proven);
   return answer;
 }

@@ -1,10 +1,10 @@
 import type { Env } from "../../env/env.ts";
 import type { Assignment } from "../../solver/problem.ts";
-import { createRest } from "../../solver/rest.ts";
+import { createRest, type Rest } from "../../solver/rest.ts";
 import { solve } from "../../solver/solve.ts";
 import type { AvailableVersion, Fit } from "./compatibility.ts";
 import { dependencyCycle, missingDependencies } from "./dependencies.ts";
-import { type Fleet, hasServers, type Member, type Project } from "./fleet.ts";
+import { type FleetObjects, hasServers, linkFleet, type Member, type Project } from "./fleet.ts";
 import { type FleetProblem, fleetProblem } from "./fleet-problem.ts";
 import { installedOn, type Pin } from "./plugin-choices.ts";
 import { currentOf, type ServerCandidate } from "./server-choices.ts";
@@ -62,8 +62,9 @@ export interface SolveFleetOptions {
 }
 
 /** Undefined when not even one consistent answer was found in time. */
-export async function solveFleet(fleet: Fleet, options: SolveFleetOptions): Promise<FleetAnswer | undefined> {
-  const model = await fleetProblem(fleet, createRest(options.env, options.signal));
+export async function solveFleet(objects: FleetObjects, options: SolveFleetOptions): Promise<FleetAnswer | undefined> {
+  const rest = createRest(options.env, options.signal);
+  const model = await fleetProblem(await linkFleet(objects, rest), rest);
   const solution = await solve(model.problem, options);
   switch (solution.kind) {
     case "OutOfTime":
@@ -72,11 +73,16 @@ export async function solveFleet(fleet: Fleet, options: SolveFleetOptions): Prom
       // Keeping everything as it is is always an answer, so this would be a mistake in the model.
       throw new Error(`the fleet's problem has no answer: ${solution.conflict.join(", ")}`);
     case "Solved":
-      return readAnswer(model, solution.assignment, solution.proven);
+      return readAnswer(model, solution.assignment, solution.proven, rest);
   }
 }
 
-function readAnswer(model: FleetProblem, assignment: Assignment, proven: boolean): FleetAnswer {
+async function readAnswer(
+  model: FleetProblem,
+  assignment: Assignment,
+  proven: boolean,
+  rest: Rest,
+): Promise<FleetAnswer> {
   const { fleet } = model;
   const servers = new Map<string, ServerAnswer>();
   for (const server of fleet.servers) {
@@ -108,8 +114,11 @@ function readAnswer(model: FleetProblem, assignment: Assignment, proven: boolean
   };
   const plugins = new Map<string, PluginAnswer>();
   for (const project of fleet.projects)
-    for (const member of project.members)
+    for (const member of project.members) {
       plugins.set(member.plugin.metadata.name, pluginAnswer(project, member, model, chosenOf, servers));
+      const pause = rest();
+      if (pause) await pause;
+    }
   return { proven, servers, plugins, model, assignment };
 }
 

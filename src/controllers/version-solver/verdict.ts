@@ -103,13 +103,18 @@ function serverCompatibility({ name, chosen }: ServerAnswer, { plugins }: FleetA
 }
 
 function summaryOf(
-  { chosen, current, message }: ServerAnswer,
+  { chosen, current, newest, message }: ServerAnswer,
   compatible: ServerVerdict["compatible"],
   hold: Hold | undefined,
 ): string {
   if (!chosen) return message ?? "";
   const place = current && compare(current, chosen) === 0 ? `stays at ${tagOf(chosen)}` : `goes to ${tagOf(chosen)}`;
-  const why = hold ? `; not newer: ${hold.message}` : ", the newest";
+  const isNewest = !newest || compare(chosen, newest) >= 0;
+  const why = hold
+    ? `; not newer: ${hold.message}`
+    : isNewest
+      ? ", the newest"
+      : "; the time ran out before it was clear why it is not newer";
   const warning = compatible.reason === "IncompatiblePlugin" ? `; ${compatible.message}` : "";
   return `${place}${why}${warning}`;
 }

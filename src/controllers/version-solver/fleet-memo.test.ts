@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemEnv } from "../../env/system.ts";
+import { plugin, server } from "./example-fleet.ts";
+import { createFleetMemo } from "./fleet-memo.ts";
+
+const env = systemEnv;
+const memoOf = (onRun: () => void = () => undefined) =>
+  createFleetMemo({ env }, (solve) => {
+    onRun();
+    return solve();
+  });
+
+test("a fleet is solved once, and again as soon as a release is old enough, even within the same minute", async () => {
+  let runs = 0;
+  const memo = memoOf(() => void runs++);
+  const versions = {
+    "2": { minecraftVersions: ["1.21"], releasedAt: "2026-01-14T00:00:30Z" },
+    "1": { minecraftVersions: ["1.21"], releasedAt: "2025-01-01T00:00:00Z" },
+  };
+  const objects = {
+    servers: [server("s", { current: "1.21", paper: ["1.21"] })],
+    plugins: [plugin("p", { versions, spec: { updateDelay: "24h" } })],
+  };
+  const at = async (time: string): Promise<string | undefined> => {
+    const { answer } = await memo.solve("games", { ...objects, now: new Date(`2026-01-15T00:00:${time}Z`) });
+    return answer?.plugins.get("p")?.chosen?.version;
+  };
+  assert.equal(await at("05"), "1");
+  assert.equal(await at("30"), "1");
+  assert.equal(runs, 1);
+  assert.equal(await at("31"), "2");
+  assert.equal(await at("59"), "2");
+  assert.equal(runs, 2);
+});
+
+test("that nobody could be asked is news: a pin counts from then on", async () => {
+  const memo = memoOf();
+  const fresh = server("s", { paper: [], spec: { updateStrategy: "build-pin", version: "1.21.4", build: 7 } });
+  const { availableVersions: _, repositoryStatus: __, ...status } = fresh.status ?? {};
+  const now = new Date("2026-01-15T00:00:00Z");
+  const before = await memo.solve("games", { servers: [{ ...fresh, status }], plugins: [], now });
+  assert.equal(before.answer?.servers.get("s")?.chosen, undefined);
+  const unasked = { ...fresh, status: { ...status, repositoryStatus: "unavailable" as const } };
+  const after = await memo.solve("games", { servers: [unasked], plugins: [], now });
+  assert.equal(after.answer?.servers.get("s")?.chosen?.build, 7);
+});
+
+test("from objects to an explained answer, a large fleet never holds the event loop for 50 ms", async () => {
+  const size = 400;
+  const groups = 20;
+  const paper = Array.from({ length: 20 }, (_, index) => `1.${40 - index}`);
+  const servers = Array.from({ length: size }, (_, index) =>
+    server(`s${index}`, { paper, current: "1.21", labels: { group: `g${index % groups}` } }),
+  );
+  const plugins = Array.from({ length: size }, (_, index) => {
+    const versions = Object.fromEntries(
+      Array.from({ length: 20 }, (_, at) => [`1.${at}`, paper.slice(Math.max(0, 18 - at - (index % 3)), 20)]),
+    );
+    const values = [`g${index % groups}`, `g${(index * 7) % groups}`];
+    return plugin(`p${index}`, {
+      versions,
+      spec: { instanceSelector: { matchExpressions: [{ key: "group", operator: "In", values }] } },
+    });
+  });
+  let longestMs = 0;
+  let lastMs = threadMs();
+  let isOver = false;
+  // Work is counted in this thread's processor time: the clock also counts other programs.
+  const pulse = (): void => {
+    longestMs = Math.max(longestMs, threadMs() - lastMs);
+    lastMs = threadMs();
+    if (!isOver) setImmediate(pulse);
+  };
+  setImmediate(pulse);
+  await new Promise(setImmediate);
+  longestMs = 0;
+  const { answer, explainer } = await memoOf().solve("games", { servers, plugins, now: new Date() });
+  assert.ok(answer?.proven);
+  for (const { metadata } of servers.slice(0, 5)) await explainer?.server(metadata.name);
+  explainer?.dispose();
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  isOver = true;
+  assert.ok(longestMs < 50, `${longestMs.toFixed(0)} ms`);
+});
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
