@@ -132,6 +132,16 @@ export function describeStore(name: string, engine: StoreUnderTest): void {
           assert.equal(await database.write(many(moved(1, 2))), true);
         }));
 
+      test("and does not try what was planned for another state: a key that is taken there is no conflict", () =>
+        using(async (database) => {
+          await put(database, [
+            ["guard", 1],
+            ["row-1", 0],
+          ]);
+          assert.equal(await database.write([moved(7, 8), rowsFrom(1, 1)]), false);
+          assert.equal(await total(database), 2);
+        }));
+
       test("and has nothing of it when a key is taken", () =>
         using(async (database) => {
           await put(database, [

@@ -59,7 +59,12 @@ export function runSqliteThread(): void {
       underWay = state;
       for (const { sql, rows, isGuard } of steps) {
         const statement = prepare(sql);
-        for (const row of rows) if (statement.run(...row).changes !== 1 && isGuard) state.missed = true;
+        for (const row of rows) {
+          if (statement.run(...row).changes === 1 || !isGuard) continue;
+          // What was planned for another state must not even be tried: it may not fit this one.
+          state.missed = true;
+          return;
+        }
       }
     } catch (error) {
       underWay = state;
