@@ -149,10 +149,10 @@ const change = (id: string, own: { readonly port?: number } = {}, pinged = false
   kind: "Registered",
   id,
   atMs: 1,
-  instance: { ...example, pinged, target: { ...example.target, id, ...own } },
+  instance: { ...exampleInstance, pinged, target: { ...exampleInstance.target, id, ...own } },
 });
 
-const example: Instance = {
+export const exampleInstance: Instance = {
   target: {
     id: "",
     serviceName: "it's \u{1F680} a name",

@@ -7,7 +7,8 @@ import { systemEnv } from "../../env/system.ts";
 import type { Database } from "../../store/database.ts";
 import { openSqlite } from "../../store/sqlite-database.ts";
 import { StoreError } from "../../store/store-error.ts";
-import { describeLog } from "./log-cases.ts";
+import type { NewChange } from "../model/change.ts";
+import { describeLog, exampleInstance } from "./log-cases.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { openSqlLog } from "./sql-log.ts";
 
@@ -37,6 +38,30 @@ describeLog("SQLite", {
     await Promise.all(open.map((database) => database.close()));
     open = [];
   },
+});
+
+test("in a file of our own a registration is written in one turn", async () => {
+  const database = await openSqlite(":memory:");
+  const log = await openSqlLog(systemEnv, {
+    kind: database.kind,
+    migrate: (component, migrations) => database.migrate(component, migrations),
+    query: (sql, values) => database.query(sql, values),
+    write: (steps) => database.write(steps),
+    listen: (channel, listener) => database.listen(channel, listener),
+    close: () => database.close(),
+    transaction: () => Promise.reject(new Error("a transaction takes one turn for each statement")),
+  });
+  const decide = (): readonly NewChange[] => [{ kind: "Registered", id: "x", atMs: 1, instance: exampleInstance }];
+  for (const applied of [0, 1]) {
+    const made = await log.commit({ applied, confirm: [], decide });
+    assert.deepEqual(
+      made.map(({ sequence }) => sequence),
+      [applied + 1],
+    );
+  }
+  const [row] = await database.query("SELECT sequence FROM registry_services");
+  assert.equal(row?.["sequence"], 2);
+  await database.close();
 });
 
 describe("a commit whose answer was lost (F43)", () => {
