@@ -164,3 +164,53 @@ const service = (id: string, own: Partial<NewServiceTarget>): NewServiceTarget =
   languageSubType: null,
   ...own,
 });
+
+test("who owns a name is what a look at every service would say", () => {
+  const owners = ["", "alice", "bob"];
+  const life = fc.record({
+    kind: fc.constantFrom("Register" as const, "Deregister" as const, "Return" as const, "CheckExpiry" as const),
+    id,
+    serviceName: fc.constantFrom("x", "y"),
+    owner: fc.constantFrom(...owners),
+    isAdministrator: fc.boolean(),
+    waitMs: fc.constantFrom(0, 700, 1_500),
+  });
+  fc.assert(
+    fc.property(fc.array(life, { maxLength: 60 }), (lives) => {
+      const directory = new Directory();
+      let nowMs = 0;
+      for (const { kind, id: which, serviceName, owner, isAdministrator, waitMs } of lives) {
+        nowMs += waitMs;
+        const now: Moment = { wallMs: 1e12 + nowMs, monotonicMs: nowMs };
+        const by = { name: owner, namespace: null, isAdministrator };
+        const draft = new Draft(directory, now, rules);
+        draft.decide(
+          kind === "Register"
+            ? { kind, by, newId: which, target: { ...plain, id: which, serviceName } }
+            : { kind, id: which, by },
+        );
+        for (const change of numberChanges(draft.changes, directory.sequence)) directory.apply(change, now);
+        for (const name of ["x", "y"])
+          for (const asking of owners) {
+            const others = directory
+              .named(name)
+              .map(({ instance }) => instance.owner)
+              .filter((other) => other !== "" && other !== asking);
+            const found = directory.otherOwnerOf(name, asking);
+            assert.equal(found === undefined, others.length === 0);
+            if (found !== undefined) assert.ok(others.includes(found));
+          }
+      }
+    }),
+  );
+});
+
+const plain: Omit<NewServiceTarget, "id" | "serviceName"> = {
+  host: "h",
+  port: 1,
+  serviceType: null,
+  serviceSubType: null,
+  languageName: null,
+  languageType: null,
+  languageSubType: null,
+};

@@ -16,6 +16,8 @@ export class Directory implements View {
   readonly #byEngine = new OrderedIndex<Entry>(byOrder);
   readonly #idByPlace = new Map<string, string>();
   readonly #countByOwner = new Map<string, number>();
+  /** How many services of a name each identity has registered; what nobody owns is not counted. */
+  readonly #ownersByName = new Map<string, Map<string, number>>();
   /** The number of the last change that was applied. */
   sequence = 0;
 
@@ -37,8 +39,7 @@ export class Directory implements View {
   }
 
   otherOwnerOf(serviceName: string, owner: string): string | undefined {
-    for (const { instance } of this.#byName.list(serviceName))
-      if (instance.owner !== owner && instance.owner !== "") return instance.owner;
+    for (const other of this.#ownersByName.get(serviceName)?.keys() ?? []) if (other !== owner) return other;
     return undefined;
   }
 
@@ -157,14 +158,17 @@ export class Directory implements View {
     if (presence.kind !== "Registered") return;
     this.#all.add(entry);
     this.#byName.add(target.serviceName, entry);
+    this.#countName(target.serviceName, owner, 1);
     this.#byType.add(target.serviceType ?? "", entry);
     const engine = engineOf(entry);
     if (engine !== undefined) this.#byEngine.add(engine, entry);
   }
 
   #unindex(entry: Entry): void {
-    const { target } = entry.instance;
+    const { target, owner, presence } = entry.instance;
+    if (presence.kind !== "Registered") return;
     this.#all.delete(entry);
+    this.#countName(target.serviceName, owner, -1);
     this.#byName.delete(target.serviceName, entry);
     this.#byType.delete(target.serviceType ?? "", entry);
     const engine = engineOf(entry);
@@ -172,10 +176,22 @@ export class Directory implements View {
   }
 
   #count(owner: string, by: number): void {
-    const count = (this.#countByOwner.get(owner) ?? 0) + by;
-    if (count === 0) this.#countByOwner.delete(owner);
-    else this.#countByOwner.set(owner, count);
+    addTo(this.#countByOwner, owner, by);
   }
+
+  #countName(serviceName: string, owner: string, by: number): void {
+    if (owner === "") return;
+    const owners = this.#ownersByName.get(serviceName) ?? new Map<string, number>();
+    addTo(owners, owner, by);
+    if (owners.size === 0) this.#ownersByName.delete(serviceName);
+    else this.#ownersByName.set(serviceName, owners);
+  }
+}
+
+function addTo(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
 }
 
 /** Nothing changed by which it is found: most changes are of health. */

@@ -56,6 +56,10 @@ export function isLiveAt(heard: Heard, nowMs: number, limits: ExpiryLimits): boo
   return health === "HEALTHY" || health === "PENDING";
 }
 
+/** Sends heartbeats, and in time. */
+export const isHeardAt = (heard: Heard, nowMs: number, limits: ExpiryLimits): boolean =>
+  heard.instance.presence.kind === "Registered" && silenceAt(heard, nowMs, limits) === "Alive";
+
 /** When this instance next needs a look, if nothing is heard of it; undefined: never. */
 export function nextDueAtMs(heard: Heard, hiddenSinceMs: number, limits: ExpiryLimits): number | undefined {
   const { instance, heardAtMs, heardElsewhere } = heard;

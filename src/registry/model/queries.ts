@@ -21,7 +21,8 @@ export function search(directory: Directory, asked: Search, nowMs: number, limit
   return found.filter((entry) => wanted(entry) && isListedAt(entry, nowMs, limits));
 }
 
-function candidates(directory: Directory, asked: Search): readonly Entry[] {
+/** From the smallest index that has all that can match, in order. */
+export function candidates(directory: Directory, asked: Search): readonly Entry[] {
   const { serviceName, serviceType, serviceSubType, languageName } = asked;
   if (serviceType !== undefined && serviceSubType !== undefined && languageName !== undefined)
     return directory.engines(serviceType, serviceSubType, languageName);
@@ -31,7 +32,7 @@ function candidates(directory: Directory, asked: Search): readonly Entry[] {
   return merged(directory.ofType(serviceType), directory.ofType(multiCapability));
 }
 
-function matcher(asked: Search): (entry: Entry) => boolean {
+export function matcher(asked: Search): (entry: Entry) => boolean {
   const { serviceName, serviceType, serviceSubType, languageName } = asked;
   const exact = isExact(asked);
   return ({ instance: { target } }) =>

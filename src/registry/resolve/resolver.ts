@@ -1,8 +1,9 @@
 import type { Moment } from "../model/decide.ts";
 import type { Directory } from "../model/directory.ts";
 import type { Entry } from "../model/entry.ts";
-import { type ExpiryLimits, healthAt, isLiveAt } from "../model/expiry.ts";
-import { type Search, search } from "../model/queries.ts";
+import { type ExpiryLimits, isLiveAt } from "../model/expiry.ts";
+import { recordedHealth } from "../model/instance.ts";
+import { candidates, matcher, type Search } from "../model/queries.ts";
 import type { ServiceTarget } from "../model/service.ts";
 
 /** How one of several live services is chosen. All candidates come in one order, which is the same on every replica. */
@@ -29,26 +30,33 @@ export class Resolver {
   }
 
   resolve(question: ResolveQuestion): ServiceTarget | undefined {
+    const { strategy = "first-available" } = question;
     const nowMs = this.#now().monotonicMs;
-    const live = search(this.#directory, question, nowMs, this.#limits).filter((entry) =>
-      isLiveAt(entry, nowMs, this.#limits),
-    );
+    const isWanted = matcher(question);
+    const live: Record<"HEALTHY" | "PENDING", Entry[]> = { HEALTHY: [], PENDING: [] };
+    for (const entry of candidates(this.#directory, question)) {
+      if (!isWanted(entry) || !isLiveAt(entry, nowMs, this.#limits)) continue;
+      const health = recordedHealth(entry.instance) === "HEALTHY" ? "HEALTHY" : "PENDING";
+      // The first healthy one is the answer, however many come after it.
+      if (health === "HEALTHY" && strategy === "first-available") return entry.instance.target;
+      live[health].push(entry);
+    }
     // Those known to be healthy go before those of which nothing is known yet.
-    const healthy = live.filter((entry) => healthAt(entry, nowMs, this.#limits) === "HEALTHY");
-    return this.#choose(healthy.length > 0 ? healthy : live, question)?.instance.target;
+    const chosen = live.HEALTHY.length > 0 ? live.HEALTHY : live.PENDING;
+    return this.#choose(chosen, strategy, question)?.instance.target;
   }
 
-  #choose(candidates: readonly Entry[], question: ResolveQuestion): Entry | undefined {
-    if (candidates.length < 2) return candidates[0];
-    switch (question.strategy ?? "first-available") {
+  #choose(among: readonly Entry[], strategy: StrategyName, question: ResolveQuestion): Entry | undefined {
+    if (among.length < 2) return among[0];
+    switch (strategy) {
       case "first-available":
-        return candidates[0];
+        return among[0];
       case "round-robin":
-        return candidates[this.#nextTurn(question) % candidates.length];
+        return among[this.#nextTurn(question) % among.length];
       case "least-recently-failed":
-        return leastRecentlyFailed(candidates);
+        return leastRecentlyFailed(among);
       case "weighted-by-health":
-        return weightedByHealth(candidates, this.#nextTurn(question));
+        return weightedByHealth(among, this.#nextTurn(question));
     }
   }
 
