@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { MetricsRegistry } from "../runtime/metrics.ts";
 import { StoreError } from "../store/store-error.ts";
 import { type ManualEnv, manualEnv } from "../testing/manual-env.ts";
+import type { Access } from "./access/access.ts";
 import { callRegistry, discoveryPath, type RegistryWorld, registryWorld } from "./registry-for-tests.ts";
 import { MemoryLog } from "./storage/memory-log.ts";
 
@@ -47,6 +49,26 @@ describe("a registered service", () => {
       [null],
       "A has no record before the first heartbeat",
     );
+  });
+
+  test("is active in A and S while it is heard, whatever it reports, and was never pending there", async () => {
+    const world = await registryWorld(manualEnv());
+    const id = await world.register({ serviceName: "tool", serviceType: "tool-invoker" });
+    const seen = async (dialect: string): Promise<unknown> => {
+      const [record] = (await states(world, `?dialect=${dialect}`))["tool"] ?? [];
+      const { active, states: known } = record as { active: boolean; states: { reason: string }[] };
+      return [active, ...known.map(({ reason }) => reason)];
+    };
+    await world.call("POST", `${discoveryPath}/update/${id}`, { healthy: false, reason: "early" });
+    assert.deepEqual(await seen("a"), [false, "early"], "a report is no heartbeat");
+    await world.ping(id);
+    for (const dialect of ["a", "s"]) assert.deepEqual(await seen(dialect), [true, "early"]);
+    await world.env.advance(90_000);
+    assert.deepEqual(await seen("s"), [false, "early", "missing in action"]);
+    await world.ping(id);
+    await world.call("DELETE", discoveryPath, { id });
+    await world.register({ id, serviceName: "tool", serviceType: "tool-invoker" });
+    assert.equal(((await seen("s")) as unknown[])[0], false, "who comes back is inactive until it is heard");
   });
 
   test("survives a restart, with its id, health and last heartbeat", async () => {
@@ -348,6 +370,21 @@ describe("bad input", () => {
     for (const target of ["/", "/metrics", "/api/v1/pods", "/api/v1/capabilitiesx", "/q/other", "/q/healthy"])
       assert.equal((await world.call("GET", target)).status, 0, target);
   });
+
+  test("paths of ours that do not exist are said so in the envelope, and add no metrics, whoever asks", async () => {
+    const metrics = new MetricsRegistry();
+    const closedMetrics = new MetricsRegistry();
+    const tokens: Access = { kind: "Bearer", authenticators: [{ authenticate: async () => undefined }] };
+    const open = await registryWorld(manualEnv(), { metrics });
+    const closed = await registryWorld(manualEnv(), { access: tokens, metrics: closedMetrics });
+    for (const path of ["/api/v1/capabilities/x", "/api/v1/management/x", `${discoveryPath}/x`, "/api/v1/resolve/x"]) {
+      const called = await open.call("GET", path);
+      assert.deepEqual([called.status, called.message], [404, `there is no ${path}`]);
+      assert.equal((await closed.call("GET", path)).status, 401);
+    }
+    assert.match(metrics.expose(), /capstan_registry_requests_total\{route="unknown",code="404"\} 4/);
+    assert.match(closedMetrics.expose(), /capstan_registry_requests_total\{route="unknown",code="401"\} 4/);
+  });
 });
 
 describe("a store that fails", () => {
@@ -414,6 +451,15 @@ describe("reads for people and command lines", () => {
     assert.deepEqual(await world.names(), ["new"]);
     await world.ping(old);
     assert.deepEqual(await world.names(), ["old", "new"]);
+  });
+
+  test("who speaks A searches by A's names", async () => {
+    const world = await registryWorld(manualEnv());
+    await world.register({ serviceName: "tool", serviceType: "tool-invoker" });
+    const found = await world.call("GET", "/api/v1/capabilities?dialect=a&serviceType=TOOL_INVOKER");
+    assert.equal((found.data as unknown[]).length, 1);
+    assert.equal((await world.call("GET", "/api/v1/resolve?dialect=a&serviceType=TOOL_INVOKER")).status, 200);
+    assert.deepEqual(await world.names("?serviceType=TOOL_INVOKER"), []);
   });
 
   test("statistics, version and health have the shapes that the original's tools read", async () => {

@@ -8,8 +8,8 @@ import { judgeOrigin } from "./access/origin.ts";
 import { type RateLimit, RateLimiter } from "./access/rate-limit.ts";
 import { Feed } from "./feed/feed.ts";
 import { emptyAnswer, errorAnswer, whole } from "./http/answers.ts";
-import { read } from "./http/capabilities.ts";
-import { discovery, discoveryPath } from "./http/discovery.ts";
+import { isReadPath, read } from "./http/capabilities.ts";
+import { discovery, discoveryPath, isDiscoveryPath } from "./http/discovery.ts";
 import { health } from "./http/health.ts";
 import { RegistryRequest, splitTarget } from "./http/request.ts";
 import type { Identity } from "./model/command.ts";
@@ -102,7 +102,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     onReset: () => feed.startAfter(core.directory.sequence),
   });
 
-  const answer = (request: HttpRequest, path: string, search: string): MaybeAnswer | Promise<MaybeAnswer> => {
+  const answer = (request: HttpRequest, path: string, search: string): HttpResponse | Promise<HttpResponse> => {
     const origin = judgeOrigin(request, options.allowedOrigins ?? []);
     if (origin.kind === "Foreign")
       return errorAnswer(403, `pages of ${JSON.stringify(origin.origin)} may not use this registry`);
@@ -111,10 +111,16 @@ export function createRegistry(options: RegistryOptions): Registry {
     const identity = identify(access, request);
     const found =
       identity instanceof Promise
-        ? identity.then((by) => authorized(request, path, search, by))
+        ? identity.then(
+            (by) => authorized(request, path, search, by),
+            (error: unknown) => {
+              log.warn("tokens cannot be checked", { error });
+              return tokensUnchecked;
+            },
+          )
         : authorized(request, path, search, identity);
     if (origin.kind !== "Allowed") return found;
-    return Promise.resolve(found).then((made) => made && { ...made, headers: { ...made.headers, ...origin.headers } });
+    return Promise.resolve(found).then((made) => ({ ...made, headers: { ...made.headers, ...origin.headers } }));
   };
 
   const authorized = (
@@ -122,7 +128,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     path: string,
     search: string,
     by: Identity | undefined,
-  ): HttpResponse | undefined | Promise<HttpResponse> => {
+  ): HttpResponse | Promise<HttpResponse> => {
     if (!by) return unauthorized;
     if (access.kind === "Bearer" && !limiter.take(by.name))
       return errorAnswer(429, "too many requests by this identity", { "retry-after": "1" });
@@ -132,8 +138,8 @@ export function createRegistry(options: RegistryOptions): Registry {
     return isDiscovery(path) ? write(asked) : read(asked, parts);
   };
 
-  const counted = (path: string, found: MaybeAnswer): MaybeAnswer => {
-    if (found) count(routeOf(path, found.status), found.status);
+  const counted = (path: string, found: HttpResponse): HttpResponse => {
+    count(routeOf(path), found.status);
     return found;
   };
   const quickly = (request: HttpRequest): MaybeAnswer | Promise<MaybeAnswer> => {
@@ -191,15 +197,18 @@ const maxBodyBytes = 64 * 1024;
 
 const unauthorized = errorAnswer(401, "a bearer token is required", { "www-authenticate": 'Bearer realm="registry"' });
 
+/** Whoever knows whose a token is does not answer: nobody is let in, and asking again is right. */
+const tokensUnchecked = errorAnswer(503, "tokens cannot be checked now", { "retry-after": "1" });
+
 const isDiscovery = (path: string): boolean => path === discoveryPath || path.startsWith(`${discoveryPath}/`);
 
 const ours = /^\/api\/v1\/(?:capabilities|resolve|management)(?:\/|$)/;
 const isOurs = (path: string): boolean => path === "/api/v1/capabilities" || ours.test(path);
 
-/** The path without what differs from service to service, and one word for what does not exist: metrics stay few. */
-function routeOf(path: string, status: number): string {
+/** The path without what differs from service to service, and one word for what does not exist: strangers add no metrics. */
+function routeOf(path: string): string {
   if (path.startsWith(`${discoveryPath}/update/`)) return `${discoveryPath}/update`;
-  return status === 404 && isDiscovery(path) ? "unknown" : path;
+  return isReadPath(path) || isDiscoveryPath(path) ? path : "unknown";
 }
 
 /** The store is away or full: nothing was changed, and asking again is safe. */

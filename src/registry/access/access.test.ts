@@ -267,7 +267,21 @@ describe("Kubernetes tokens", () => {
     assert.equal(asked, 1);
     for (const token of ["other", "no-audience", "bad"]) assert.equal(await tokens.authenticate(token), undefined);
     await env.advance(60_000);
-    await tokens.authenticate("good");
-    assert.equal(asked, 5);
+    await Promise.all(Array.from({ length: 10 }, () => tokens.authenticate("good")));
+    assert.equal(asked, 5, "many requests with one token are one question");
+  });
+
+  test("that cannot be checked let nobody in, and are asked about again", async () => {
+    let isAway = true;
+    const review = async (): Promise<object> => {
+      if (isAway) throw new Error("the API server is away");
+      return { authenticated: true, audiences: ["capstan"], user: { username: "alice" } };
+    };
+    const authenticators = [reviewedTokens({ env: manualEnv(), audience: "capstan", review })];
+    const world = await registryWorld(manualEnv(), { access: { kind: "Bearer", authenticators } });
+    const called = await world.call("GET", "/api/v1/capabilities", undefined, as("token"));
+    assert.deepEqual([called.status, called.message], [503, "tokens cannot be checked now"]);
+    isAway = false;
+    assert.equal((await world.call("GET", "/api/v1/capabilities", undefined, as("token"))).status, 200);
   });
 });

@@ -25,16 +25,24 @@ export interface TokenReviewOptions {
 export function reviewedTokens(options: TokenReviewOptions): Authenticator {
   const { env, review, audience, administratorGroup } = options;
   const remembered = new Map<string, { readonly identity: Identity | undefined; readonly untilMs: number }>();
+  const asking = new Map<string, Promise<Identity | undefined>>();
+
+  const ask = async (token: string, key: string): Promise<Identity | undefined> => {
+    const identity = identityOf(await review(token, [audience]), audience, administratorGroup);
+    if (remembered.size >= maxRemembered) remembered.clear();
+    remembered.set(key, { identity, untilMs: env.monotonicMs() + (identity ? goodForMs : badForMs) });
+    return identity;
+  };
 
   return {
     async authenticate(token) {
       const key = createHash("sha256").update(token).digest("base64");
       const known = remembered.get(key);
       if (known && env.monotonicMs() < known.untilMs) return known.identity;
-      const identity = identityOf(await review(token, [audience]), audience, administratorGroup);
-      if (remembered.size >= maxRemembered) remembered.clear();
-      remembered.set(key, { identity, untilMs: env.monotonicMs() + (identity ? goodForMs : badForMs) });
-      return identity;
+      // Many requests with one token are one question.
+      const asked = asking.get(key) ?? ask(token, key).finally(() => asking.delete(key));
+      asking.set(key, asked);
+      return asked;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { HttpResponse } from "../../http/message.ts";
 import { encodeActivity } from "../dialects/activity.ts";
-import { type Dialect, encodeTarget } from "../dialects/dialect.ts";
+import { type Dialect, encodeTarget, serviceTypeOfEnum } from "../dialects/dialect.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Entry } from "../model/entry.ts";
 import { type ExpiryLimits, healthAt } from "../model/expiry.ts";
@@ -22,9 +22,9 @@ export interface ReadParts {
 type Read = (request: RegistryRequest, dialect: Dialect, parts: ReadParts) => HttpResponse | Promise<HttpResponse>;
 
 /** What people, command lines and dashboards ask. The paths are the same in all dialects. */
-export function read(request: RegistryRequest, parts: ReadParts): HttpResponse | undefined | Promise<HttpResponse> {
-  const byMethod = routes[request.path];
-  if (!byMethod) return undefined;
+export function read(request: RegistryRequest, parts: ReadParts): HttpResponse | Promise<HttpResponse> {
+  const byMethod = isReadPath(request.path) ? routes[request.path] : undefined;
+  if (!byMethod) return errorAnswer(404, `there is no ${request.path}`);
   const route = byMethod[request.method === "HEAD" ? "GET" : request.method];
   if (!route) {
     const allowed = Object.keys(byMethod);
@@ -34,6 +34,9 @@ export function read(request: RegistryRequest, parts: ReadParts): HttpResponse |
   if (!dialect) return errorAnswer(400, "dialect: must be a, s or b");
   return route(request, dialect, parts);
 }
+
+/** Whether somebody answers there. */
+export const isReadPath = (path: string): boolean => Object.hasOwn(routes, path);
 
 /**
  * The hot path. The services of one name remember their last answer until one of them changes or could expire, so that
@@ -45,7 +48,7 @@ const list: Read = (request, dialect, { core }) => {
   const group = core.directory.groupNamed(nameIn(text) ?? "");
   const known = group?.memo as RememberedAnswer | undefined;
   if (known !== undefined && known.search === text && nowMs < known.untilMs) return known.answer;
-  const found = search(core.directory, searchOf(request.query), nowMs, core.rules.expiry);
+  const found = search(core.directory, searchOf(request.query, dialect), nowMs, core.rules.expiry);
   const answer = listAnswer(encoded(found, dialect), found.length);
   if (group && found.length <= maxRemembered)
     group.memo = { search: text, answer, untilMs: unchangedUntil(group.list(), core.rules.expiry) };
@@ -125,12 +128,20 @@ const listStale: Read = ({ query }, _dialect, { core }) => {
 const removeStale: Read = async ({ query, by }, _dialect, { core }) => {
   const found = staleOf(query, core);
   if (typeof found === "string") return errorAnswer(400, found);
-  const answers = await Promise.all(
-    found.map(({ instance }) => core.submit({ kind: "Remove", id: instance.target.id, by })),
-  );
-  // What others own is passed over, not refused: the rest of the clean-up is still wanted.
-  return dataAnswer(String(answers.filter(({ kind }) => kind === "Done").length));
+  let removed = 0;
+  for (let start = 0; start < found.length; start += removalsAtOnce) {
+    const part = found.slice(start, start + removalsAtOnce);
+    const answers = await Promise.all(
+      part.map(({ instance }) => core.submit({ kind: "Remove", id: instance.target.id, by })),
+    );
+    // What others own is passed over, not refused: the rest of the clean-up is still wanted.
+    removed += answers.filter(({ kind }) => kind === "Done").length;
+  }
+  return dataAnswer(String(removed));
 };
+
+/** The store's queue is everybody's: a great clean-up takes only a part of it. */
+const removalsAtOnce = 5_000;
 
 function staleOf(query: URLSearchParams, core: RegistryCore): readonly Entry[] | string {
   const age = query.get("maxAgeSeconds") ?? "86400";
@@ -179,7 +190,7 @@ const statistics: Read = (_request, _dialect, { core }) => {
 const resolve: Read = ({ query }, dialect, { resolver }) => {
   const strategy = query.get("strategy") ?? "first-available";
   if (!isStrategyName(strategy)) return errorAnswer(400, `strategy: must be one of ${strategyNames.join(", ")}`);
-  const question: ResolveQuestion = { ...searchOf(query), strategy };
+  const question: ResolveQuestion = { ...searchOf(query, dialect), strategy };
   if (question.serviceName === undefined && question.serviceType === undefined)
     return errorAnswer(400, "serviceName or serviceType: is required");
   const target = resolver.resolve(question);
@@ -214,12 +225,16 @@ function isQuestion(value: unknown): value is ResolveQuestion {
   );
 }
 
-function searchOf(query: URLSearchParams): Search {
+function searchOf(query: URLSearchParams, dialect: Dialect): Search {
   const asked: Record<string, string> = {};
   for (const field of ["serviceName", "serviceType", "serviceSubType", "languageName"]) {
     const value = query.get(field);
     if (value !== null && value !== "") asked[field] = value;
   }
+  const { serviceType } = asked;
+  // Who speaks A knows the types by A's names.
+  if (dialect === "a" && serviceType !== undefined)
+    asked["serviceType"] = serviceTypeOfEnum(serviceType) ?? serviceType;
   return asked;
 }
 

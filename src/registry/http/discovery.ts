@@ -9,6 +9,11 @@ import { bodyJson, bodyText, type RegistryRequest } from "./request.ts";
 
 export const discoveryPath = "/api/v1/management/discovery";
 
+/** Whether somebody answers there; `/update/{id}` apart. */
+export const isDiscoveryPath = (path: string): boolean =>
+  path.startsWith(discoveryPath) && paths.has(path.slice(discoveryPath.length));
+const paths: ReadonlySet<string> = new Set(["", "/heartbeats", "/register", "/deregister", "/ping"]);
+
 /** Everything that services say of themselves: register, deregister, update, heartbeat, in three dialects. */
 export function discovery(core: RegistryCore, env: Env): (request: RegistryRequest) => Promise<HttpResponse> {
   const routes: Readonly<Record<string, Route>> = {
