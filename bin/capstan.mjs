@@ -10,15 +10,22 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const oldestNode = 24;
 
+/** Memory that the C library would keep for each thread, a tenth of what the whole product needs when idle. */
+const frugal = { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? "1" };
+
 if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   runOn(pinnedNode());
 } else {
+  // The C library reads it when a process begins, so the process begins once more, as itself.
+  if (process.argv[2] === "up" && !process.env.MALLOC_ARENA_MAX && process.platform === "linux" && process.execve)
+    process.execve(process.execPath, [process.argv0, ...process.execArgv, ...process.argv.slice(1)], withFrugal());
   const isCheckout = existsSync(join(root, "src", "cli", "main.ts")) && existsSync(join(root, "scripts", "bundle.mjs"));
   if (isCheckout) {
     const { isBundleStale } = await import("../scripts/bundle.mjs");
     if (isBundleStale()) rebuild();
   }
-  await import(pathToFileURL(join(root, "dist", "bundle", "capstan.mjs")).href);
+  const program = process.argv[2] === "provide" ? "provide.mjs" : "capstan.mjs";
+  await import(pathToFileURL(join(root, "dist", "bundle", program)).href);
 }
 
 /** In a process of its own: the builder needs far more memory than what it builds. */
@@ -53,8 +60,16 @@ function pinnedNode() {
   process.exit(1);
 }
 
+function withFrugal() {
+  return { ...process.env, ...frugal };
+}
+
 function runOn(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  const self = fileURLToPath(import.meta.url);
+  const child = spawn(node, [...process.execArgv, self, ...process.argv.slice(2)], {
+    stdio: "inherit",
+    env: withFrugal(),
+  });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => process.exit(code ?? (signal ? 128 : 1)));
 }

@@ -1,5 +1,5 @@
-// Builds what people run: one file for the command, and the dashboard beside it. Used by bin/capstan.mjs in a checkout
-// whenever a source is newer than the bundle, and by `npm run build` for the published package.
+// Builds what people run: one file for the command, a small one for the demo's providers, and the dashboard. Used by
+// bin/capstan.mjs in a checkout whenever a source is newer than the bundle, and by `npm run build` for the package.
 import {
   cpSync,
   existsSync,
@@ -43,21 +43,28 @@ async function write(parts) {
   await Promise.all(parts.map((part) => writers[part](rolldown)));
 }
 
+/** Each is one file of its own; bin/capstan.mjs chooses. */
+const programs = { capstan: "main.ts", provide: "provide-main.ts" };
+
 async function bundleCommand(rolldown) {
+  await replaceFiles(dirname(commandPath), async (folder) => {
+    for (const [name, source] of Object.entries(programs)) await bundleProgram(rolldown, folder, name, source);
+    // The solver loads its engine from beside the file that it is in.
+    cpSync(join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"), join(folder, "cadical.wasm"));
+  });
+}
+
+async function bundleProgram(rolldown, folder, name, source) {
   const build = await rolldown({
-    input: { capstan: join(root, "src", "cli", "main.ts") },
+    input: { [name]: join(root, "src", "cli", source) },
     platform: "node",
     // Loaded by `pg` only where it happens to be installed.
     external: ["pg-native"],
     logLevel: "warn",
     transform: { target: "node24" },
   });
-  await replaceFiles(dirname(commandPath), async (folder) => {
-    await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", codeSplitting: false });
-    toAscii(join(folder, "capstan.mjs"));
-    // The solver loads its engine from beside the file that it is in.
-    cpSync(join(root, "node_modules", "cadical-wasm", "dist", "cadical.wasm"), join(folder, "cadical.wasm"));
-  });
+  await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", codeSplitting: false });
+  toAscii(join(folder, `${name}.mjs`));
   await build.close();
 }
 

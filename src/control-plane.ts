@@ -6,6 +6,8 @@ import { actionsUser, type EmbeddedActions, prepareActions } from "./control-pla
 import { startClassRuntimeApi, type WantedPort } from "./control-plane/class-runtimes.ts";
 import { controllersOf, systemNames } from "./control-plane/controllers.ts";
 import { joinDashboard } from "./control-plane/dashboard.ts";
+import { layOutDemo, runDemoServices } from "./control-plane/demo.ts";
+import { returnIdleMemory } from "./control-plane/idle-memory.ts";
 import { applyObjects, installKinds } from "./control-plane/install.ts";
 import { joinedManagers } from "./control-plane/joined-managers.ts";
 import { type StoppablePart, stopAll } from "./control-plane/parts.ts";
@@ -58,7 +60,7 @@ export interface ControlPlaneOptions {
   readonly log: Logger;
   /** What the demo asks of plugin repositories is answered from inside the package. */
   readonly demo?: boolean;
-  /** Applied once the kinds are there; applying them again changes nothing. */
+  /** Laid out once; what stands in their namespaces afterwards is the person's. */
   readonly objects: readonly KubeObject[];
 }
 
@@ -157,7 +159,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       }),
     ];
     for (const controller of controllers) manager.add(controller);
-    await applyObjects(clientAs(demoUser), options.objects);
+    const demoClient = clientAs(demoUser);
+    const fresh = await layOutDemo(demoClient, options.objects);
     await manager.start();
 
     const { classRuntimes, grpcPort } = options;
@@ -174,6 +177,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const handler = routes(manager, env, [registry.part, dashboard.handle]);
     const listener = await listen({ env, handler, port: options.httpPort });
     parts.push({ stop: () => listener.close() });
+    if (options.demo) await runDemoServices(demoClient, fresh, { registryUrl: listener.url, image });
+    const stopReturning = returnIdleMemory(env);
+    parts.push({ stop: async () => stopReturning() });
     return {
       kubeconfig: server.kubeconfigPath,
       api: server.url,

@@ -97,6 +97,13 @@ export { parseYaml, stringifyYaml, stringifyYamlDocuments } from "./kube/yaml.ts
 
 // The controller runtime.
 export {
+  type CertificatePair,
+  type CertificateWatcher,
+  type CertificateWatcherOptions,
+  pemFiles,
+  watchCertificates,
+} from "./runtime/certificates.ts";
+export {
   type Controller,
   type ControllerDefinition,
   defineController,
@@ -105,6 +112,7 @@ export {
   type ReconcileContext,
   watch,
 } from "./runtime/controller.ts";
+export { createDiagnostics } from "./runtime/diagnostics.ts";
 export type { LeaderElectionOptions } from "./runtime/leader-election.ts";
 export { createLogger, type Logger, silentLogger } from "./runtime/log.ts";
 export { createManager, type Manager, type ManagerOptions } from "./runtime/manager.ts";

@@ -42,6 +42,8 @@ export const annotations = {
   /** On a PaperMCServer: unix seconds; a recent value applies the update, or makes a snapshot, at once. */
   applyNow: "mc.k8s.lex.la/apply-now",
   backupNow: "mc.k8s.lex.la/backup-now",
+  /** On a namespace of the demo: it was laid out once, and is the person's now. */
+  demo: "capstan.dev/demo",
   correlationId: "oaas.io/correlation-id",
 } as const;
 

@@ -8,6 +8,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { installCommand } from "./commands/install.ts";
 import { prepareMinecraftCommand } from "./commands/prepare-minecraft.ts";
+import { provideCommand } from "./commands/provide.ts";
 import { regoCommand } from "./commands/rego.ts";
 import { resolveCommand } from "./commands/resolve.ts";
 import { runCommand } from "./commands/run.ts";
@@ -42,6 +43,7 @@ export function createProgram(): Command {
     program.addCommand(command);
   }
   // What our own pods run; not for people.
-  for (const command of [actCommand(), prepareMinecraftCommand()]) program.addCommand(command, { hidden: true });
+  for (const command of [actCommand(), prepareMinecraftCommand(), provideCommand()])
+    program.addCommand(command, { hidden: true });
   return program;
 }

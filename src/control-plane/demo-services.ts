@@ -12,14 +12,14 @@ export interface DemoServicesOptions {
  * provider would. It can be scaled to zero, deleted or killed, and the bindings follow.
  */
 export function demoServices({ registryUrl, image }: DemoServicesOptions): readonly KubeObject[] {
-  const name = "providers";
-  const labels = { "app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "anvil-demo" };
+  const name = demoProviders;
+  const labels = { "app.kubernetes.io/name": name, "app.kubernetes.io/part-of": demoNamespace };
   const deployment = {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name, namespace: "anvil-demo", labels },
+    metadata: { name, namespace: demoNamespace, labels },
     spec: {
-      replicas: 1,
+      // Without replicas: how many there are is what people change to see the bindings follow.
       // Two pods at once would be two instances of each service, and the older one is about to go.
       strategy: { type: "Recreate" },
       selector: { matchLabels: labels },
@@ -49,11 +49,14 @@ export function demoServices({ registryUrl, image }: DemoServicesOptions): reado
   const claim = {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
-    metadata: { name, namespace: "anvil-demo", labels },
+    metadata: { name, namespace: demoNamespace, labels },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Mi" } } },
   };
   return [claim as KubeObject, deployment as KubeObject];
 }
+
+export const demoNamespace = "anvil-demo";
+export const demoProviders = "providers";
 
 /** The first two stand behind the modules of the demo's worlds (demo/10-game-world.yaml). */
 const offers = [

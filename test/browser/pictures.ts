@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 
-const folder = join(import.meta.dirname, "../../docs/pictures");
+const folder = join(import.meta.dirname, "../../docs/images");
 
 /** Pictures for the documents are taken on demand only: `CAPSTAN_PICTURES=1 npm run test:machine -- test/browser`. */
 export const wantsPictures = process.env["CAPSTAN_PICTURES"] === "1";

@@ -15,11 +15,15 @@ import { hasBash, hasKubectl, openTerminal, type Terminal, type Typed } from "./
 const promises: readonly { readonly document: string; readonly command: RegExp; readonly prints: RegExp }[] = [
   { document: "README.md", command: /explain world stormy/, prints: /time\.source/ },
   { document: "README.md", command: /get world -n anvil-demo/, prints: /stormy-world .*Running/ },
+  { document: "README.md", command: /explain papermcserver survival/, prints: /market/ },
+  { document: "README.md", command: /explain classruntime greeter/, prints: /greeter: available/ },
+  { document: "README.md", command: /audit list/, prints: /capstan-admin +approve/ },
+  { document: "README.md", command: /services list/, prints: /core-time-source .*healthy/ },
   { document: "docs/getting-started.md", command: /explain world stormy/, prints: /time\.source/ },
   { document: "docs/getting-started.md", command: /capstan doctor$/, prints: /ok +permissions/ },
   { document: "docs/getting-started.md", command: /resolve -f first\.yaml/, prints: /time\.source/ },
   { document: "docs/getting-started.md", command: /explain world first/, prints: /Running/ },
-  { document: "docs/getting-started.md", command: /services list/, prints: /No services are registered|NAME/ },
+  { document: "docs/getting-started.md", command: /services list/, prints: /core-time-source .*healthy/ },
   { document: "docs/guides/registry.md", command: /resolve\?serviceName=chat/, prints: /"host":"10\.0\.0\.7"/ },
   { document: "docs/guides/registry.md", command: /services list$/, prints: /chat .*healthy/ },
   { document: "docs/guides/registry.md", command: /get servicetargets/, prints: /chat/ },
@@ -39,7 +43,10 @@ for (const document of executedDocuments) {
     skip: hasBash ? false : "bash is not installed",
     timeout: 200_000,
   }, async (context) => {
-    const { dataDir, client, plane } = await startEmbedded(context, ["demo"]);
+    const { dataDir, client, plane } = await startEmbedded(context, ["demo"], {
+      demo: true,
+      command: [process.execPath, join(import.meta.dirname, "pod-program.ts")],
+    });
     const held = holdDataDir(dataDir);
     context.after(() => held.release());
     writeFileSync(join(dataDir, "ready.json"), JSON.stringify({ ...plane, pid: process.pid }));

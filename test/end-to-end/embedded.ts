@@ -16,14 +16,16 @@ export interface Embedded {
   readonly plane: ControlPlane;
   readonly client: Client;
   readonly dataDir: string;
+  /** Before the test ends; the directory stays for another start. */
+  stop(): Promise<void>;
 }
 
 export async function startEmbedded(
   context: TestContext,
   manifests: readonly string[] = [],
-  chosen: Partial<Pick<ControlPlaneOptions, "command" | "actions">> = {},
+  chosen: Partial<Pick<ControlPlaneOptions, "command" | "actions" | "demo" | "dataDir">> = {},
 ): Promise<Embedded> {
-  const dataDir = mkdtempSync(join(tmpdir(), "capstan-test-"));
+  const dataDir = chosen.dataDir ?? mkdtempSync(join(tmpdir(), "capstan-test-"));
   const plane = await startControlPlane({
     env: systemEnv,
     version: "0.0.0-test",
@@ -46,12 +48,16 @@ export async function startEmbedded(
     ...chosen,
   });
   const { client, close } = await clientFromKubeconfig({ env: systemEnv, paths: [plane.kubeconfig] });
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= close().then(() => plane.stop());
+    return stopped;
+  };
   context.after(async () => {
-    await close();
-    await plane.stop();
+    await stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  return { plane, client, dataDir };
+  return { plane, client, dataDir, stop };
 }
 
 const nowhere = "http://127.0.0.1:9";

@@ -13,7 +13,7 @@ test("the demo's providers are live services: bindings follow them when they com
   timeout: 180_000,
 }, async (context) => {
   const { plane, client } = await startEmbedded(context, ["demo/10-game-world.yaml"], {
-    command: [process.execPath, join(import.meta.dirname, "provider-main.ts")],
+    command: [process.execPath, join(import.meta.dirname, "../../src/cli/provide-main.ts")],
   });
   await applyObjects(client, demoServices({ registryUrl: plane.http, image: "capstan:test" }));
   const endpoints = async (): Promise<readonly (string | undefined)[]> =>

@@ -17,6 +17,7 @@ import {
   classRuntimes,
   events,
   executions,
+  kindNamed,
   plugins,
   remediations,
   servers,
@@ -48,6 +49,11 @@ export function Overview(): JSX.Element {
     services: useObjects<ServiceTarget>(services, at),
   };
   const happened = useObjects<KubeEvent>(events, at);
+  // What happens to pods and their like is seen at the object that they belong to; here it would bury the story.
+  const recent = useMemo(
+    () => (happened.kind === "Live" ? latestFirst(happened.value.filter(isOfOurs)).slice(0, shownEvents) : []),
+    [happened],
+  );
   const fleet = useFleet(lists);
   const concerns = useMemo(() => concernsOf(fleet), [fleet]);
   const isLoading = Object.values(lists).some(({ kind }) => kind === "Loading");
@@ -59,16 +65,18 @@ export function Overview(): JSX.Element {
         <Card title="Recent events">
           {happened.kind !== "Live" ? (
             <Waiting state={happened} what="events" />
-          ) : happened.value.length === 0 ? (
+          ) : recent.length === 0 ? (
             <Empty title="Nothing has happened yet" />
           ) : (
-            <EventList list={latestFirst(happened.value).slice(0, shownEvents)} withObject />
+            <EventList list={recent} withObject />
           )}
         </Card>
       </div>
     </Page>
   );
 }
+
+const isOfOurs = ({ involvedObject }: KubeEvent): boolean => kindNamed(involvedObject.kind) !== undefined;
 
 type Lists = { readonly [K in keyof Fleet]: Live<Fleet[K]> };
 

@@ -18,22 +18,32 @@ import { useCanAsk } from "../session.tsx";
 
 type Beats = Readonly<Record<string, string>>;
 
-const columnsWith = (beats: Beats): readonly TableColumn<ServiceTarget>[] => [
+const columnsWith = (beats: Beats, hasLanguages: boolean): readonly TableColumn<ServiceTarget>[] => [
   {
     title: "Service",
-    rem: 9.5,
+    rem: 13,
     cell: ({ metadata, spec }) => (
       <a href={linkTo("services", metadata.namespace ?? "", metadata.name)}>{spec.serviceName}</a>
     ),
   },
   { title: "State", rem: 7.5, cell: ({ status }) => <State word={status?.health} /> },
-  { title: "Capability", rem: 11, cell: ({ spec }) => capabilityOf(spec) },
-  { title: "Language", rem: 5.5, cell: ({ spec }) => <span class="quiet">{languageOf(spec)}</span> },
-  { title: "Address", rem: 8.5, cell: ({ spec }) => <code>{`${spec.host}:${spec.port}`}</code> },
-  { title: "Last seen", rem: 6.5, cell: ({ spec, status }) => <Ago time={beats[spec.id ?? ""] ?? status?.lastSeen} /> },
-  { title: "Why", rem: 10, cell: ({ status }) => <span class="quiet">{status?.reason}</span> },
-  { title: "Namespace", rem: 7.5, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "Capability", rem: 12.5, cell: ({ spec }) => capabilityOf(spec) },
+  ...(hasLanguages ? [language] : []),
+  { title: "Address", rem: 9, cell: ({ spec }) => <code>{`${spec.host}:${spec.port}`}</code> },
+  { title: "Last seen", rem: 6, cell: ({ spec, status }) => <Ago time={beats[spec.id ?? ""] ?? status?.lastSeen} /> },
+  { title: "Why", rem: 9, cell: ({ status }) => <span class="quiet">{reasonBeside(status)}</span> },
+  { title: "Namespace", rem: 9, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
 ];
+
+const language: TableColumn<ServiceTarget> = {
+  title: "Language",
+  rem: 5.5,
+  cell: ({ spec }) => <span class="quiet">{languageOf(spec)}</span>,
+};
+
+/** A reason that only repeats the state explains nothing. */
+const reasonBeside = (status: ServiceTarget["status"]): string | undefined =>
+  status?.reason?.toLowerCase() === status?.health?.toLowerCase() ? undefined : status?.reason;
 
 /** Who is registered, what it offers, and whether it is alive; changes as the registry does. */
 export function Services({ query }: { readonly query: URLSearchParams }): JSX.Element {
@@ -43,13 +53,14 @@ export function Services({ query }: { readonly query: URLSearchParams }): JSX.El
   const [beats, onShown] = useHeartbeats();
   const health = query.get("state") ?? "";
   const capability = query.get("capability") ?? "";
-  const language = query.get("language") ?? "";
+  const wantedLanguage = query.get("language") ?? "";
   const all = found.kind === "Live" ? found.value : [];
   const shown = useMemo(
-    () => all.filter((service) => isWanted(service, { health, capability, language, text })),
-    [all, health, capability, language, text],
+    () => all.filter((service) => isWanted(service, { health, capability, language: wantedLanguage, text })),
+    [all, health, capability, wantedLanguage, text],
   );
-  const columns = useMemo(() => columnsWith(beats), [beats]);
+  const languages = useMemo(() => optionsOf(all.map(({ spec }) => spec.languageName)), [all]);
+  const columns = useMemo(() => columnsWith(beats, languages.length > 0), [beats, languages.length > 0]);
   return (
     <Page title="Live services" isWide>
       {found.kind !== "Live" ? (
@@ -75,7 +86,7 @@ export function Services({ query }: { readonly query: URLSearchParams }): JSX.El
               chosen={capability}
               options={optionsOf(all.map(({ spec }) => spec.serviceType))}
             />
-            <Choice name="language" chosen={language} options={optionsOf(all.map(({ spec }) => spec.languageName))} />
+            {languages.length > 0 && <Choice name="language" chosen={wantedLanguage} options={languages} />}
           </Filters>
           <VirtualTable label="Live services" items={shown} columns={columns} keyOf={keyOf} onShown={onShown} />
         </Card>

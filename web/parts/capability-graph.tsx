@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { RequirementReport } from "../../src/controllers/capability-resolver/report.ts";
+import { useIsNarrow } from "../narrow.ts";
 
 interface GraphProps {
   readonly requirements: readonly RequirementReport[];
@@ -8,11 +9,25 @@ interface GraphProps {
   linkOf(index: number): string;
 }
 
-const box = { width: 190, height: 40, columnGap: 150, rowGap: 26, margin: 16 };
+interface Measures {
+  readonly width: number;
+  readonly height: number;
+  readonly columnGap: number;
+  readonly rowGap: number;
+  readonly margin: number;
+  readonly maxNameLength: number;
+}
+
+const wide: Measures = { width: 190, height: 40, columnGap: 150, rowGap: 26, margin: 16, maxNameLength: 24 };
+/** So that a need and who meets it are seen together on a phone. */
+const narrow: Measures = { width: 124, height: 40, columnGap: 90, rowGap: 26, margin: 2, maxNameLength: 16 };
 
 /** Who needs what from whom: consumers to the left of their providers, unresolved needs in red on the right. */
 export function CapabilityGraph({ requirements, selected, linkOf }: GraphProps): JSX.Element {
-  const { places, width, height } = layOut(requirements);
+  const box = useIsNarrow() ? narrow : wide;
+  const { places, width, height } = layOut(requirements, box);
+  const shorten = (name: string): string =>
+    name.length > box.maxNameLength ? `${name.slice(0, box.maxNameLength - 1)}…` : name;
   const edges = requirements.flatMap((requirement, index) => edgesOf(requirement, index));
   return (
     <>
@@ -25,7 +40,7 @@ export function CapabilityGraph({ requirements, selected, linkOf }: GraphProps):
               <rect width={box.width} height={box.height} rx="8" />
               <text x={box.width / 2} y={box.height / 2 + 5}>
                 {kind === "module" ? shorten(name) : "no provider"}
-                {kind === "module" && name.length > maxNameLength && <title>{name}</title>}
+                {kind === "module" && name.length > box.maxNameLength && <title>{name}</title>}
               </text>
             </g>
           ))}
@@ -90,7 +105,10 @@ interface Place {
 }
 
 /** A module stands one column to the right of everything that needs it; cycles stop at the number of modules. */
-function layOut(requirements: readonly RequirementReport[]): {
+function layOut(
+  requirements: readonly RequirementReport[],
+  box: Measures,
+): {
   places: ReadonlyMap<string, Place>;
   width: number;
   height: number;
@@ -129,6 +147,3 @@ function kindOf(name: string, edges: readonly Edge[]): Place["kind"] {
   if (!name.startsWith("? ")) return "module";
   return edges.some(({ to, isOptional }) => to === name && isOptional) ? "missing optional" : "missing";
 }
-
-const maxNameLength = 24;
-const shorten = (name: string): string => (name.length > maxNameLength ? `${name.slice(0, maxNameLength - 1)}…` : name);

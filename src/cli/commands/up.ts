@@ -19,6 +19,7 @@ import { baseUrlsOf } from "../outside-flags.ts";
 import { readDashboard, readDemo } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
+import { welcome } from "../welcome.ts";
 
 interface UpFlags extends SystemFlags {
   readonly dataDir: string;
@@ -55,7 +56,7 @@ export function upCommand(): Command {
         .choices(["own", "all"])
         .default("own"),
     )
-    .addOption(setting("--demo", "apply the demo's objects").default(false))
+    .addOption(setting("--demo", "lay out the demo, once; what stands there afterwards is yours").default(false))
     .addOption(
       setting("--log-level <level>", "what to log").choices(["debug", "info", "warn", "error"]).default("warn"),
     )
@@ -111,7 +112,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     readyFile,
     `${JSON.stringify({ pid: process.pid, kubeconfig, api, http, grpc, registry: registryUrl, startedInMs })}\n`,
   );
-  process.stdout.write(welcome(plane, startedInMs));
+  process.stdout.write(welcome({ ...plane, startedInMs, dataDir: dataDir.path, demo: flags.demo }));
   await stopAsked;
   rmSync(readyFile, { force: true });
   endAfter(stopTimeoutMs);
@@ -135,20 +136,4 @@ function portTaken(error: unknown): Failure | undefined {
   return new Failure(
     `port ${port} is in use by another program; choose another with --api-port, --http-port or --grpc-port (0 takes any free one)`,
   );
-}
-
-function welcome({ kubeconfig, api, signInLink }: ControlPlane, startedInMs: number): string {
-  return `Capstan is up (${startedInMs} ms)
-
-  dashboard    ${signInLink}
-  Kubernetes   ${api}
-  kubeconfig   ${kubeconfig}
-
-Try:
-  kubectl --kubeconfig ${kubeconfig} get world,capbind -A
-  kubectl --kubeconfig ${kubeconfig} explain world.spec
-  kubectl --kubeconfig ${kubeconfig} get events -A
-
-Ctrl-C stops it; everything is kept in the data directory.
-`;
 }
