@@ -227,6 +227,45 @@ test("a jar from Modrinth is known with its dependencies by name", async (contex
   assert.equal(findCondition(status?.conditions, "VersionResolved")?.reason, "DependencyMissing");
 });
 
+test("a jar that names no version is called as its Plugin says, even when the file has not changed", async (context) => {
+  const url = "https://jars.example.com/nameless.jar";
+  let unchanged = 0;
+  const world = await startMinecraft(context, {
+    around: (fetch) => async (request) => {
+      if (request.target !== url) return fetch(request);
+      const isKnown = request.headers["if-none-match"] === '"1"';
+      if (isKnown) unchanged++;
+      const body = (async function* () {
+        if (!isKnown) yield Buffer.from("no archive at all");
+      })();
+      return { status: isKnown ? 304 : 200, headers: { etag: '"1"' }, body };
+    },
+  });
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  await newServer(world.client, "survival", 25575, offRcon);
+  await newPlugin(world.client, "nameless", { source: { type: "url", url } });
+  const called = async (version: string, reason: string): Promise<void> => {
+    await eventually(
+      () => world.plugin("nameless"),
+      ({ status }) => {
+        assert.equal(status?.resolvedVersion, version);
+        assert.equal(findCondition(status.conditions, "VersionResolved")?.reason, reason);
+      },
+    );
+  };
+  await called("0.0.0", "FallbackVersion");
+  const change = (spec: object): Promise<Plugin> =>
+    world.client.patch(Plugin, { namespace, name: "nameless" }, { type: "merge", value: { spec } });
+  await change({ version: "3.2" });
+  await called("3.2", "Resolved");
+  await change({ updateDelay: "0s" });
+  await eventually(
+    async () => unchanged,
+    (count) => assert.ok(count > 0),
+  );
+  await called("3.2", "Resolved");
+});
+
 test("snapshots: asked for, kept in number, made before an update, and awaited", async (context) => {
   const world = await startMinecraft(context);
   const { client, recordings } = world;

@@ -8,7 +8,11 @@ export interface RconServer {
   close(): Promise<void>;
 }
 
-export async function startRcon(password: string, answer: (command: string) => string = () => ""): Promise<RconServer> {
+/** A command without an answer makes it hang up. */
+export async function startRcon(
+  password: string,
+  answer: (command: string) => string | undefined = () => "",
+): Promise<RconServer> {
   const commands: string[] = [];
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -16,6 +20,15 @@ export async function startRcon(password: string, answer: (command: string) => s
     socket.on("error", () => socket.destroy());
     let received = Buffer.alloc(0);
     let isKnown = false;
+    // In two pieces, as TCP likes to do.
+    let last: Promise<void> = Promise.resolve();
+    const say = (reply: Buffer): void => {
+      last = last.then(async () => {
+        socket.write(reply.subarray(0, 5));
+        await new Promise((resolve) => setImmediate(resolve));
+        socket.write(reply.subarray(5));
+      });
+    };
     socket.on("data", (chunk) => {
       received = Buffer.concat([received, chunk]);
       while (received.length >= 4 && received.length >= 4 + received.readInt32LE(0)) {
@@ -26,13 +39,16 @@ export async function startRcon(password: string, answer: (command: string) => s
         if (type === 3) {
           isKnown = body === password;
           socket.write(packet(isKnown ? id : -1, 2, ""));
-        } else if (isKnown) {
+        } else if (isKnown && type === 2) {
           commands.push(body);
-          // In two pieces, as TCP likes to do.
-          const reply = packet(id, 0, answer(body));
-          socket.write(reply.subarray(0, 5));
-          setImmediate(() => socket.write(reply.subarray(5)));
-        }
+          const text = answer(body);
+          if (text === undefined) return void socket.destroy();
+          // In pieces of 4,096 characters, as a server makes them.
+          const pieces = Array.from({ length: Math.max(1, Math.ceil(text.length / 4_096)) }, (_, index) =>
+            packet(id, 0, text.slice(index * 4_096, (index + 1) * 4_096)),
+          );
+          say(Buffer.concat(pieces));
+        } else if (isKnown) say(packet(id, 0, `Unknown request ${type.toString(16)}`));
       }
     });
   });

@@ -21,6 +21,11 @@ const firings: readonly {
   { cron: "0 12 * * 5-7", after: "2026-01-17T13:00:00Z", next: "2026-01-18T12:00:00Z" },
   { cron: "0 0 * * *", zone: "America/St_Johns", after: "2026-01-15T00:00:00Z", next: "2026-01-15T03:30:00Z" },
   { cron: "30 2 * * *", zone: "Europe/Berlin", after: "2026-03-28T12:00:00Z", next: "2026-03-30T00:30:00Z" },
+  { cron: "30 2 * * *", zone: "Europe/Berlin", after: "2026-10-24T12:00:00Z", next: "2026-10-25T00:30:00Z" },
+  { cron: "30 2 * * *", zone: "Europe/Berlin", after: "2026-10-25T00:30:00Z", next: "2026-10-25T01:30:00Z" },
+  { cron: "0 0 * * *", zone: "America/Sao_Paulo", after: "2018-11-03T12:00:00Z", next: "2018-11-05T02:00:00Z" },
+  { cron: "TZ=Asia/Tokyo 0 4 * * 0", zone: "UTC", after: "2026-01-15T00:00:00Z", next: "2026-01-17T19:00:00Z" },
+  { cron: "CRON_TZ=Europe/Berlin @daily", after: "2026-01-15T00:00:00Z", next: "2026-01-15T23:00:00Z" },
 ];
 for (const { cron, zone, after, next } of firings) {
   test(`${cron} in ${zone ?? "UTC"} after ${after} fires at ${next}`, () => {
@@ -37,6 +42,7 @@ test("what is no schedule is refused with a sentence", () => {
     ["* * * * 1-9", "UTC", /weekday/],
     ["*/0 * * * *", "UTC", /minute/],
     ["0 0 * * * *", "UTC", /five fields/],
+    ["TZ=Mars/Base 0 0 * * *", "UTC", /no time zone "Mars\/Base"/],
     ["0 0 * * *", "Mars/Base", /no time zone "Mars\/Base"/],
     ["", "UTC", /five fields/],
   ] as const) {

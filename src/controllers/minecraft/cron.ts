@@ -1,15 +1,20 @@
 import { type Parsed, parsed, refused } from "../../kube/parsed.ts";
 
-/** Cron expressions of five fields (minute, hour, day, month, weekday) and names such as `@weekly`, in a time zone. */
+/**
+ * Cron expressions of five fields (minute, hour, day, month, weekday) and names such as `@weekly`, in a time zone.
+ * `TZ=Asia/Tokyo 0 4 * * 0` brings its own. A time that the clock jumps over does not fire on that day; one that it shows
+ * twice fires twice.
+ */
 export interface Schedule {
   /** The first time after the given one; undefined when there is none within five years. */
   next(after: Date): Date | undefined;
 }
 
 export function parseSchedule(expression: string, timeZone = "UTC"): Parsed<Schedule> {
-  const zone = zoneOf(timeZone);
-  if (!zone) return refused(`there is no time zone ${JSON.stringify(timeZone)}; write one such as Europe/Berlin`);
-  const text = expression.trim();
+  const [, own, text = ""] = /^\s*(?:(?:CRON_)?TZ=(\S+)\s+)?(.*?)\s*$/s.exec(expression) ?? [];
+  const zoneName = own ?? timeZone;
+  const zone = zoneOf(zoneName);
+  if (!zone) return refused(`there is no time zone ${JSON.stringify(zoneName)}; write one such as Europe/Berlin`);
   const fields = (descriptors[text.toLowerCase()] ?? text).split(/\s+/);
   if (fields.length !== 5)
     return refused(

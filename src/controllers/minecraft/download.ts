@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { HttpResponse } from "../../http/message.ts";
-import { type Outside, OutsideError } from "./outside.ts";
+import { discard, type Outside, OutsideError } from "./outside.ts";
 
 /** A jar on its way: where it came from, and whether it is the one that was promised. */
 export interface Download {
@@ -50,7 +50,7 @@ async function follow(url: string, outside: Outside, signal: AbortSignal | undef
     });
     const { location } = response.headers;
     if (response.status < 300 || location === undefined) return response;
-    for await (const _ of response.body);
+    await discard(response);
     if (!URL.canParse(location, address)) throw new OutsideError("Refused", "the jar's address leads nowhere");
     address = new URL(location, address).href;
   }

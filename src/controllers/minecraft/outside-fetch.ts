@@ -2,7 +2,8 @@ import { lookup as lookUp } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/message.ts";
-import { isPublicAddress } from "./allowed-address.ts";
+import { isPublicAddress, refusalOfUrl } from "./allowed-address.ts";
+import { OutsideError } from "./outside.ts";
 
 // Not by an import statement, which would read every export of node:http, its WebSocket included: that is all of undici.
 const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule("node:http");
@@ -11,13 +12,16 @@ const { Agent: HttpsAgent, request: httpsRequest } = process.getBuiltinModule("n
 export interface OutsideFetchOptions {
   /** Base URLs that the operator of this process has chosen; a mirror may stand inside the cluster. */
   readonly trustedUrls: readonly string[];
+  /** How names become addresses; by default as everywhere on this machine. */
+  readonly lookup?: typeof lookUp;
 }
 
 /**
- * An HttpHandler for whole URLs. For every host that is not trusted the address is checked after the name has been looked
- * up, at the moment of connecting, so that a name cannot be turned to point inside the cluster later.
+ * An HttpHandler for whole URLs. For every host that is not trusted the URL is judged, whoever wrote it or led to it, and
+ * the address once more after the name has been looked up, at the moment of connecting, so that a name cannot be turned
+ * to point inside the cluster later.
  */
-export function createOutsideFetch({ trustedUrls }: OutsideFetchOptions): {
+export function createOutsideFetch({ trustedUrls, lookup = lookUp }: OutsideFetchOptions): {
   readonly fetch: HttpHandler;
   close(): void;
 } {
@@ -25,20 +29,25 @@ export function createOutsideFetch({ trustedUrls }: OutsideFetchOptions): {
   const agents = {
     http: new HttpAgent({ keepAlive: true, maxSockets: socketsPerHost }),
     https: new HttpsAgent({ keepAlive: true, maxSockets: socketsPerHost }),
-    publicOnly: new HttpsAgent({ keepAlive: true, maxSockets: socketsPerHost, lookup: publicLookup }),
+    publicOnly: new HttpsAgent({ keepAlive: true, maxSockets: socketsPerHost, lookup: publicOnly(lookup) }),
   };
   return {
     fetch: (request) => {
       const url = new URL(request.target);
+      const isTrusted = trusted.has(url.host);
+      // A host that is written as a number is never looked up, so its number is judged here.
+      const refusal = isTrusted ? undefined : refusalOfUrl(request.target);
+      if (refusal !== undefined)
+        return Promise.reject(new OutsideError("Refused", `${url.host} is not fetched: ${refusal}`));
       if (url.protocol === "https:") {
-        const agent = trusted.has(url.host) ? agents.https : agents.publicOnly;
+        const agent = isTrusted ? agents.https : agents.publicOnly;
         return send(request, (onResponse) => httpsRequest(url, { ...optionsOf(request), agent }, onResponse));
       }
-      if (url.protocol === "http:" && trusted.has(url.host))
+      if (url.protocol === "http:")
         return send(request, (onResponse) =>
           httpRequest(url, { ...optionsOf(request), agent: agents.http }, onResponse),
         );
-      return Promise.reject(new Error(`${url.protocol}//${url.host} is not fetched`));
+      return Promise.reject(new OutsideError("Refused", `${url.protocol}//${url.host} is not fetched`));
     },
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
@@ -70,14 +79,16 @@ function flat({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   return result;
 }
 
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookUp(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, "", 4);
-    const refused = addresses.find(({ address }) => !isPublicAddress(address));
-    if (refused || addresses.length === 0)
-      return callback(new Error(`${hostname} stands for an address inside the cluster`), "", 4);
-    if (options.all) return callback(null, addresses);
-    const [first] = addresses;
-    return callback(null, first?.address ?? "", first?.family ?? 4);
-  });
-};
+const publicOnly =
+  (lookup: typeof lookUp): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, "", 4);
+      const refused = addresses.find(({ address }) => !isPublicAddress(address));
+      if (refused || addresses.length === 0)
+        return callback(new OutsideError("Refused", `${hostname} stands for an address inside the cluster`), "", 4);
+      if (options.all) return callback(null, addresses);
+      const [first] = addresses;
+      return callback(null, first?.address ?? "", first?.family ?? 4);
+    });
+  };

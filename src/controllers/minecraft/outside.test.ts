@@ -91,6 +91,22 @@ test("an answer without end is cut off", async () => {
   assert.ok(sent <= maxJsonBytes + 2 * chunk.length);
 });
 
+test("a refusal without end is not read to its end", async () => {
+  let sent = 0;
+  const { outside } = outsideOf(async () => ({
+    status: 403,
+    headers: {},
+    body: (async function* () {
+      while (true) {
+        sent++;
+        yield Buffer.alloc(16 * 1024);
+      }
+    })(),
+  }));
+  await assert.rejects(outside.json("https://x/"), isReason("Refused"));
+  assert.ok(sent < 10, `${sent} pieces`);
+});
+
 for (const [name, response, reason] of [
   ["not JSON", answer(200, "<html>"), "Malformed"],
   ["a redirect where none is expected", answer(302, "", { location: "https://169.254.169.254/" }), "Refused"],

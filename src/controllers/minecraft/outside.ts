@@ -51,6 +51,8 @@ export interface CreateOutsideOptions {
 
 const requestTimeoutMs = 30_000;
 export const maxJsonBytes = 16 * 1024 * 1024;
+const maxDiscardedBytes = 64 * 1024;
+const maxHosts = 1_000;
 const maxRememberedBytes = 64 * 1024 * 1024;
 const concurrencyPerHost = 4;
 const firstPauseMs = 2_000;
@@ -64,7 +66,11 @@ export function createOutside({ env, fetch: send, userAgent }: CreateOutsideOpti
   const hostOf = (url: string): Host => {
     const { host } = new URL(url);
     const known = hosts.get(host) ?? new Host(env, host);
+    // The one that was asked least recently goes first; what is forgotten is only asked earlier.
+    hosts.delete(host);
     hosts.set(host, known);
+    const [oldest] = hosts;
+    if (hosts.size > maxHosts && oldest?.[1].isIdle) hosts.delete(oldest[0]);
     return known;
   };
   const remembered = new Remembered();
@@ -127,6 +133,10 @@ class Host {
   constructor(env: Env, name: string) {
     this.#env = env;
     this.name = name;
+  }
+
+  get isIdle(): boolean {
+    return this.#active === 0;
   }
 
   async enter(signal: AbortSignal | undefined): Promise<() => void> {
@@ -263,9 +273,14 @@ async function* guarded(
   }
 }
 
-async function discard({ body }: HttpResponse): Promise<void> {
+/** Reads what is left of an answer, so that its connection can be used again; one that does not end is broken off. */
+export async function discard({ body }: HttpResponse): Promise<void> {
+  let size = 0;
   try {
-    for await (const _ of body);
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > maxDiscardedBytes) return;
+    }
   } catch {
     // Nobody needs the rest of an answer that is not used.
   }

@@ -21,6 +21,7 @@ import type { MinecraftMetrics } from "./metrics.ts";
 import { modrinthReleases } from "./modrinth.ts";
 import { type Outside, OutsideError } from "./outside.ts";
 import { mergePluginFacts, type PluginFacts, sourceText } from "./plugin-facts.ts";
+import type { PluginRelease } from "./plugin-release.ts";
 import { removePlugin } from "./plugin-removal.ts";
 import { urlRelease } from "./url-release.ts";
 
@@ -33,11 +34,12 @@ export interface PluginControllerOptions {
 
 const withCacheRetryMs = 15 * 60_000;
 const withoutCacheRetryMs = 5 * 60_000;
+const maxTags = 10_000;
 
 /** Brings what repositories know into the status of a Plugin, and takes leave of one that is deleted. */
 export function pluginController({ env, outside, baseUrls, metrics }: PluginControllerOptions): Controller {
   const attempts = new Attempts<PluginFacts>();
-  const etags = new Map<string, string>();
+  const etags = new Tags();
 
   return defineController({
     name: "plugin",
@@ -61,34 +63,30 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
       const merged = mergePluginFacts(object, outcome.facts, now);
       const next = decision.kind === "At" ? decision : checkTime(merged.status.lastFetched, snapshot.servers, now);
       const waitMs = outcome.retryMs ?? (next.kind === "At" ? untilMs(next.time, now) : withoutCacheRetryMs);
-      return { ...merged, requeueAfterMs: waitMs };
+      const { tag } = outcome;
+      // Not before: "unchanged" is no answer for somebody whose status never got the first one.
+      return { ...merged, requeueAfterMs: waitMs, ...(tag && { afterWrite: () => etags.remember(tag) }) };
     },
   });
 
-  async function ask(
-    plugin: Plugin,
-    due: CheckTime,
-    signal: AbortSignal,
-  ): Promise<{ readonly facts: PluginFacts; readonly retryMs?: number }> {
+  async function ask(plugin: Plugin, due: CheckTime, signal: AbortSignal): Promise<Asked> {
     if (due.kind === "At") return { facts: { kind: "NotAsked" } };
     const question = `${sourceText(plugin)} ${plugin.metadata.generation ?? 0}`;
     const waiting = attempts.waiting(plugin, question, env.monotonicMs());
     if (waiting) return { facts: waiting.failure, retryMs: waiting.waitMs };
-    const facts = await fetchFacts(plugin, signal);
+    const asked = await fetchFacts(plugin, signal);
+    const { facts } = asked;
     if (facts.kind !== "Failed") {
       attempts.succeeded(plugin);
-      return { facts };
+      return asked;
     }
     const hasCache = (plugin.status?.availableVersions?.length ?? 0) > 0;
-    const retryMs = Math.max(facts.retryAfterMs ?? 0, hasCache ? withCacheRetryMs : withoutCacheRetryMs);
+    const retryMs = Math.max(asked.retryMs ?? 0, hasCache ? withCacheRetryMs : withoutCacheRetryMs);
     attempts.failed(plugin, question, facts, env.monotonicMs() + retryMs);
     return { facts, retryMs };
   }
 
-  async function fetchFacts(
-    plugin: Plugin,
-    signal: AbortSignal,
-  ): Promise<PluginFacts & { readonly retryAfterMs?: number }> {
+  async function fetchFacts(plugin: Plugin, signal: AbortSignal): Promise<Asked> {
     const { source } = plugin.spec;
     try {
       return await metrics.asked(source.type, () => fetchFrom(plugin, signal));
@@ -96,30 +94,23 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
       if (!(error instanceof OutsideError)) throw error;
       const what = error.reason === "NotFound" ? `There is no project ${source.project ?? source.url ?? ""}: ` : "";
       return {
-        kind: "Failed",
-        reason: "Unavailable",
-        message: `${what}${error.message}`,
-        ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+        facts: { kind: "Failed", reason: "Unavailable", message: `${what}${error.message}` },
+        ...(error.retryAfterMs !== undefined && { retryMs: error.retryAfterMs }),
       };
     }
   }
 
-  async function fetchFrom(plugin: Plugin, signal: AbortSignal): Promise<PluginFacts> {
+  async function fetchFrom(plugin: Plugin, signal: AbortSignal): Promise<Asked> {
     const { source, version } = plugin.spec;
     switch (source.type) {
       case "hangar":
-        return {
-          kind: "Fetched",
-          releases: await hangarReleases(source.project ?? "", baseUrls.hangar, outside, signal),
-        };
+        return fetched(await hangarReleases(source.project ?? "", baseUrls.hangar, outside, signal));
       case "modrinth":
-        return {
-          kind: "Fetched",
-          releases: await modrinthReleases(source.project ?? "", baseUrls.modrinth, outside, signal),
-        };
+        return fetched(await modrinthReleases(source.project ?? "", baseUrls.modrinth, outside, signal));
       case "url": {
-        const key = sourceText(plugin);
-        const etag = plugin.status?.fetchedFrom === key ? etags.get(key) : undefined;
+        // What a jar that names no version is called is part of the answer.
+        const key = `${sourceText(plugin)} ${version ?? ""}`;
+        const etag = plugin.status?.fetchedFrom === sourceText(plugin) ? etags.get(key) : undefined;
         const answer = await urlRelease(
           {
             url: source.url ?? "",
@@ -130,19 +121,49 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
           outside,
           signal,
         );
-        if (answer.etag !== undefined) etags.set(key, answer.etag);
         switch (answer.kind) {
           case "Release":
-            return { kind: "Fetched", releases: [answer.release] };
+            return {
+              ...fetched([answer.release]),
+              ...(answer.etag !== undefined && { tag: { key, value: answer.etag } }),
+            };
           case "Unchanged":
-            return { kind: "Unchanged" };
+            return { facts: { kind: "Unchanged" } };
           case "Refused":
-            return { kind: "Failed", reason: "Unavailable", message: answer.message };
+            return { facts: { kind: "Failed", reason: "Unavailable", message: answer.message } };
           case "ChecksumMismatch":
-            return { kind: "Failed", reason: "ChecksumMismatch", message: answer.message };
+            return { facts: { kind: "Failed", reason: "ChecksumMismatch", message: answer.message } };
         }
       }
     }
+  }
+}
+
+/** What came of asking, when to ask again at the earliest, and the tag by which to ask for changes only. */
+interface Asked {
+  readonly facts: PluginFacts;
+  readonly retryMs?: number;
+  readonly tag?: Tag;
+}
+
+interface Tag {
+  readonly key: string;
+  readonly value: string;
+}
+
+const fetched = (releases: readonly PluginRelease[]): Asked => ({ facts: { kind: "Fetched", releases } });
+
+class Tags {
+  readonly #values = new Map<string, string>();
+
+  get(key: string): string | undefined {
+    return this.#values.get(key);
+  }
+
+  remember({ key, value }: Tag): void {
+    this.#values.set(key, value);
+    const [oldest] = this.#values.keys();
+    if (this.#values.size > maxTags && oldest !== undefined) this.#values.delete(oldest);
   }
 }
 

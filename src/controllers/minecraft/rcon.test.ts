@@ -13,6 +13,29 @@ test("commands are sent in order, and each gets its answer", async (context) => 
   assert.deepEqual(server.commands, ["list", "say höhö"]);
 });
 
+test("answers of any length are put together, whatever pieces they come in", async (context) => {
+  const lengths = [0, 1, 4_095, 4_096, 4_097, 8_192, 20_000];
+  const server = await startRcon("secret", (command) => "ö".repeat(Number(command)));
+  context.after(() => server.close());
+  const target = { host: "127.0.0.1", port: server.port, password: "secret" };
+  const answers = await sendCommands(systemEnv, target, lengths.map(String));
+  assert.deepEqual(
+    answers.map((answer) => [answer.length, answer.replaceAll("ö", "")]),
+    lengths.map((length) => [length, ""]),
+  );
+});
+
+test("a server that hangs up when it is told to stop has been heard; any other command has not", async (context) => {
+  const server = await startRcon("secret", (command) => (command === "list" ? "nobody" : undefined));
+  context.after(() => server.close());
+  const target = { host: "127.0.0.1", port: server.port, password: "secret" };
+  assert.deepEqual(await sendCommands(systemEnv, target, ["list", "stop"]), ["nobody", ""]);
+  await assert.rejects(
+    sendCommands(systemEnv, target, ["say hello"]),
+    (error) => error instanceof RconError && error.reason === "Unreachable",
+  );
+});
+
 test("a wrong password is told apart from a server that is not there", async (context) => {
   const server = await startRcon("secret");
   context.after(() => server.close());

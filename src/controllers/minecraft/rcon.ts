@@ -40,7 +40,7 @@ export async function sendCommands(
   try {
     await connection.ask(authentication, target.password);
     const answers: string[] = [];
-    for (const command of commands) answers.push(await connection.ask(execution, command));
+    for (const command of commands) answers.push(await said(connection, command));
     return answers;
   } finally {
     cancel();
@@ -49,14 +49,28 @@ export async function sendCommands(
   }
 }
 
+/** A server that stops may hang up instead of answering. */
+async function said(connection: Connection, command: string): Promise<string> {
+  try {
+    return await connection.ask(execution, command);
+  } catch (error) {
+    if (command === "stop" && error instanceof RconError && error.reason === "Unreachable") return "";
+    throw error;
+  }
+}
+
 const authentication = 3;
 const execution = 2;
 const authenticated = 2;
+/** Nothing that a server knows; it answers all the same, after everything that came before. */
+const unknown = 100;
+/** An answer that fills a packet goes on in the next one, or has just ended. */
+const fullPacketBytes = 4_096;
 
 interface Packet {
   readonly id: number;
   readonly type: number;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 class Connection {
@@ -75,8 +89,9 @@ class Connection {
   }
 
   async ask(type: number, body: string): Promise<string> {
-    const id = this.#nextId++;
-    this.#socket.write(encode({ id, type, body }));
+    const id = this.#send(type, body);
+    const parts: Buffer[] = [];
+    let endId: number | undefined;
     while (true) {
       const packet = await this.#next();
       if (type === authentication) {
@@ -85,8 +100,18 @@ class Connection {
         if (packet.id === -1) throw new RconError("WrongPassword", "the password was refused");
         return "";
       }
-      if (packet.id === id) return packet.body;
+      if (packet.id !== id && packet.id !== endId) continue;
+      if (packet.id === id) parts.push(packet.body);
+      if (packet.id === endId || packet.body.length < fullPacketBytes) return Buffer.concat(parts).toString("utf8");
+      // Only now, because a server reads one packet at a time and forgets what came with it.
+      endId ??= this.#send(unknown, "");
     }
+  }
+
+  #send(type: number, body: string): number {
+    const id = this.#nextId++;
+    this.#socket.write(encode({ id, type, body: Buffer.from(body, "utf8") }));
+    return id;
   }
 
   fail(error: Error): void {
@@ -122,7 +147,7 @@ class Connection {
       const packet: Packet = {
         id: this.#received.readInt32LE(4),
         type: this.#received.readInt32LE(8),
-        body: this.#received.subarray(12, 4 + length - 2).toString("utf8"),
+        body: this.#received.subarray(12, 4 + length - 2),
       };
       this.#received = this.#received.subarray(4 + length);
       const { resolve } = this.#waiting ?? {};
@@ -134,11 +159,10 @@ class Connection {
 }
 
 export function encode({ id, type, body }: Packet): Buffer {
-  const text = Buffer.from(body, "utf8");
-  const packet = Buffer.alloc(14 + text.length);
-  packet.writeInt32LE(10 + text.length, 0);
+  const packet = Buffer.alloc(14 + body.length);
+  packet.writeInt32LE(10 + body.length, 0);
   packet.writeInt32LE(id, 4);
   packet.writeInt32LE(type, 8);
-  text.copy(packet, 12);
+  body.copy(packet, 12);
   return packet;
 }

@@ -23,7 +23,7 @@ import { applyRoutes } from "./gateway-routes.ts";
 import type { MinecraftMetrics } from "./metrics.ts";
 import { networkPolicyOf, policyName } from "./network-policy-of.ts";
 import { listDigest, listName, pluginListMap } from "./plugin-list.ts";
-import { isForeign, planServer, type ServerPlan } from "./server-plan.ts";
+import { isForeign, isOrdered, planServer, type ServerPlan } from "./server-plan.ts";
 import { type ServerOutcome, serverStatus } from "./server-status.ts";
 import { serviceOf } from "./service-of.ts";
 import { dataVolume, statefulSetOf } from "./stateful-set.ts";
@@ -109,6 +109,7 @@ export function serverController({
         ports: plan.ports,
         ownImage: image,
         trustedUrls,
+        isUndisturbed: (existing?.status?.readyReplicas ?? 0) > 0 && !isOrdered(server),
         ...(existing && { existing }),
       }),
       force,

@@ -20,6 +20,8 @@ export interface StatefulSetInput {
   readonly trustedUrls: readonly string[];
   /** What is there already: the template of the volume cannot be changed afterwards. */
   readonly existing?: StatefulSet;
+  /** The server runs and is not being updated: a new version of ours is no reason to restart it. */
+  readonly isUndisturbed: boolean;
 }
 
 export const pluginDigestAnnotation = "mc.k8s.lex.la/plugins-digest";
@@ -72,13 +74,18 @@ function podSpecOf(input: StatefulSetInput): PodSpec {
   };
 }
 
+const prepareName = "capstan-prepare";
+
 /** Our own image puts the right jars into the plugins folder, checked, and switches RCON on. */
-function prepareContainer({ server, ownImage, trustedUrls }: StatefulSetInput, user: number): Container {
+function prepareContainer(input: StatefulSetInput, user: number): Container {
+  const { server, ownImage, trustedUrls, existing, isUndisturbed } = input;
   const { rcon } = server.spec;
+  const before = existing?.spec.template.spec.initContainers?.find(({ name }) => name === prepareName);
+  const kept = isUndisturbed ? before : undefined;
   return {
-    name: "capstan-prepare",
-    image: ownImage,
-    command: [
+    name: prepareName,
+    image: kept?.image ?? ownImage,
+    command: kept?.command ?? [
       "capstan",
       "prepare-minecraft",
       "--list",

@@ -4,7 +4,7 @@ import { refusalOfUrl } from "./allowed-address.ts";
 import { maxJarBytes } from "./download.ts";
 import { JarReader } from "./jar-reader.ts";
 import { asTime } from "./json-reading.ts";
-import { type Outside, OutsideError } from "./outside.ts";
+import { discard, type Outside, OutsideError } from "./outside.ts";
 import { metadataFiles, readJarMetadata } from "./plugin-jar.ts";
 import type { PluginRelease } from "./plugin-release.ts";
 
@@ -83,7 +83,7 @@ async function follow({ url, etag }: UrlRequest, outside: Outside, signal: Abort
     const { location } = response.headers;
     if (response.status < 301 || response.status > 308 || response.status === 304 || location === undefined)
       return { kind: "Opened", response };
-    for await (const _ of response.body);
+    await discard(response);
     if (!URL.canParse(location, address))
       return { kind: "Refused", message: "spec.source.url leads to something that is not a URL" };
     address = new URL(location, address).href;
