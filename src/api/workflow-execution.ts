@@ -16,6 +16,7 @@ import {
 import { age } from "./columns.ts";
 import { conditions, observedGeneration, type ReasonOf } from "./condition.ts";
 import { objectReference } from "./reference.ts";
+import { remediationConditions } from "./remediation-request.ts";
 import { stepStatus, workflowStep } from "./workflow-step.ts";
 
 export const workflowPhases = [
@@ -29,9 +30,10 @@ export const workflowPhases = [
 ] as const;
 export type WorkflowPhase = (typeof workflowPhases)[number];
 
+/** Those of its remediation, and why it is not run at all. */
 export const workflowConditions = {
-  Accepted: ["StepsAccepted", "InvalidSteps", "RemediationNotFound"],
-  Complete: ["InProgress", "Succeeded", "StepFailed", "TimedOut", "RolledBack"],
+  Accepted: [...remediationConditions.Accepted, "RemediationNotFound", "NotChosen"],
+  Complete: remediationConditions.Complete,
 } as const;
 export type WorkflowReason = ReasonOf<typeof workflowConditions>;
 

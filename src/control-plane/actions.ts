@@ -7,6 +7,7 @@ import { defaultSettings, type Settings } from "../controllers/action-executor/e
 import { freezeSwitch } from "../controllers/action-executor/freeze-switch.ts";
 import { policyWatch } from "../controllers/action-executor/policy-watch.ts";
 import { remediationController } from "../controllers/remediation/controller.ts";
+import { idleWorkflows } from "../controllers/remediation/idle-workflows.ts";
 import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
 import { durationMs } from "../kube/duration.ts";
@@ -56,6 +57,7 @@ export function actionControllers({ env, metrics, image, actions }: ActionContro
   return [
     actionExecutor({ env, metrics, audit, settings: { ...settings, image } }),
     remediationController({ coolDownMs: settings.coolDownMs }),
+    idleWorkflows(),
     freezeSwitch(audit),
     policyWatch(env, audit),
   ];

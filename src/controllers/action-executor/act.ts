@@ -59,7 +59,7 @@ export async function act(step: Step, observation: Observation, context: Context
     case "Fail":
       return failAtGate(step, execution);
     case "Cancel":
-      return cancel(step.job, context);
+      return cancel(execution, step.job, context);
     case "Keep":
       return { lookAgainMs: step.untilMs - now.getTime() };
     case "Finalize":
@@ -175,7 +175,9 @@ async function ownJob(execution: KubernetesExecution, { live, signal }: Context)
   }
 }
 
-async function cancel(job: Job | undefined, context: Context): Promise<Change> {
+async function cancel(execution: KubernetesExecution, known: Job | undefined, context: Context): Promise<Change> {
+  // One that was made a moment ago may not be in the cache yet; to say that nothing ran would be wrong then.
+  const job = known ?? (await ownJob(execution, context));
   if (job) await removeJob(job, context);
   const message = job
     ? "it was cancelled while it ran; what it had done by then stays"

@@ -1,8 +1,6 @@
-import { type Action, type ActionMember, actionMembers, actions } from "../../api/action.ts";
-import { actionParameters } from "../../api/action-parameters.ts";
+import { type Action, actionMembers, actions } from "../../api/action.ts";
+import { checkAgainstSchema, parameterNames } from "../../api/parameter-schema.ts";
 import { dns1123LabelErrors, dns1123SubdomainErrors } from "../../kube/names.ts";
-import { type CompiledSchema, compileSchema } from "../../kube/schema/compile.ts";
-import type { Schema } from "../../kube/schema/schema.ts";
 import { actionDefinition } from "./actions/catalogue.ts";
 
 /** What of an execution's spec says which action runs on what. */
@@ -32,20 +30,8 @@ export function checkParameters(request: ActionRequest): CheckedParameters {
   const path = `spec.parameters.${member}`;
   const filled = fill(action, request, path);
   if (typeof filled === "string") return refuse(filled);
-  const schema = schemaOf(member);
-  const { value, unknown } = schema.prune(filled);
-  const problems = [
-    ...unknown.map((name) => `${path}.${name}: unknown field`),
-    ...schema
-      .validate(value)
-      // Never the value itself, and of Secrets not even the server's sentence, which may quote it.
-      .map(
-        ({ field, type, detail }) =>
-          `${joined(path, field)}: ${action === "update_secret" || !detail ? `${type} value` : detail}`,
-      ),
-  ];
+  const { value: parameters, problems } = checkAgainstSchema(action, filled, path);
   if (problems.length > 0) return { ok: false, problems };
-  const parameters = value as Readonly<Record<string, unknown>>;
   const beyond = [...nameProblems(action, parameters), ...(actionDefinition(action).problems?.(parameters) ?? [])].map(
     (problem) => `${path}.${problem}`,
   );
@@ -58,7 +44,7 @@ function fill(action: Action, request: ActionRequest, path: string): Readonly<Re
   const given = request.parameters?.[actionMembers[action]] ?? {};
   if (typeof given !== "object" || given === null || Array.isArray(given)) return `${path}: must be an object`;
   const filled: Record<string, unknown> = { ...given };
-  const properties = Object.keys(memberSchema(actionMembers[action]).properties ?? {});
+  const properties = parameterNames(action);
   const [nameField = ""] = properties;
   const pairs: readonly (readonly [string, string | undefined, string])[] = [
     [properties.includes("namespace") ? "namespace" : "", targetNamespace, "spec.targetNamespace"],
@@ -74,7 +60,7 @@ function fill(action: Action, request: ActionRequest, path: string): Readonly<Re
 
 /** Names go into paths of requests and into sentences, so nothing but a name may pass. */
 function nameProblems(action: Action, parameters: Readonly<Record<string, unknown>>): readonly string[] {
-  const [nameField = ""] = Object.keys(memberSchema(actionMembers[action]).properties ?? {});
+  const [nameField = ""] = parameterNames(action);
   const { namespace, container } = parameters;
   const name = parameters[nameField];
   return [
@@ -89,18 +75,3 @@ function nameProblems(action: Action, parameters: Readonly<Record<string, unknow
 export const isAction = (action: string): action is Action => Object.hasOwn(actionMembers, action);
 
 const refuse = (problem: string): CheckedParameters => ({ ok: false, problems: [problem] });
-
-const memberSchema = (member: ActionMember): Schema => actionParameters.schema.properties?.[member] ?? {};
-
-const compiled = new Map<ActionMember, CompiledSchema>();
-function schemaOf(member: ActionMember): CompiledSchema {
-  const known = compiled.get(member);
-  if (known) return known;
-  // `prune` expects a whole resource, of which it leaves the head alone.
-  const made = compileSchema({ type: "object", ...memberSchema(member) });
-  compiled.set(member, made);
-  return made;
-}
-
-const joined = (path: string, field: string): string =>
-  field === "" || field === "<nil>" ? path : `${path}${field.startsWith("[") ? "" : "."}${field}`;

@@ -3,8 +3,9 @@ import { RemediationRequest } from "../../api/remediation-request.ts";
 import { annotations, labels } from "../../api/well-known.ts";
 import { WorkflowExecution } from "../../api/workflow-execution.ts";
 import type { NewObject } from "../../client/client.ts";
-import type { ObjectKey } from "../../kube/object.ts";
+import type { KubeObject, ObjectKey } from "../../kube/object.ts";
 import { controllerReference, isControlledBy } from "../../kube/owner-reference.ts";
+import type { Change } from "../../runtime/change.ts";
 import { type ActContext, type Controller, defineController, index, watch } from "../../runtime/controller.ts";
 import { allow } from "../../runtime/permission.ts";
 import { generationChanged, resourceVersionChanged } from "../../runtime/predicates.ts";
@@ -12,6 +13,7 @@ import type { Read } from "../../runtime/read.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
 import { type Decision, evaluate, type Observation, type WantedExecution } from "./evaluate.ts";
 import { eventsOf, reduce, workflowStatus } from "./reduce.ts";
+import { declaredTarget, targetsOf, workflowTargets } from "./targets.ts";
 
 export interface RemediationOptions {
   /** How long a target rests after a remediation. */
@@ -23,16 +25,18 @@ const defaultCoolDownMs = 60_000;
 
 /** Runs the steps of remediations as executions, in their order, and decides what becomes of them. */
 export function remediationController({ coolDownMs = defaultCoolDownMs }: RemediationOptions = {}): Controller {
-  return defineController<RemediationRequest, Observation, Observation & { readonly decision: Decision }, undefined>({
+  return defineController<RemediationRequest, Observation, Observation & { readonly decision: Decision }, Outcome>({
     name: controllerName,
     reconciles: RemediationRequest,
     owns: [watch(KubernetesExecution, { predicates: [resourceVersionChanged] })],
-    watches: [watch(WorkflowExecution, { map: remediationOfWorkflow, predicates: [generationChanged] })],
+    watches: [
+      watch(WorkflowExecution, { map: remediationOfWorkflow, predicates: [generationChanged] }),
+      watch(RemediationRequest, { map: waitingFor, predicates: [isDeletion] }),
+    ],
     indexes: [
-      index(RemediationRequest, "target", (remediation) => targetKeys(remediation)),
-      index(WorkflowExecution, "remediation", ({ metadata, spec }) => [
-        `${spec.remediationRequestRef.namespace ?? metadata.namespace}/${spec.remediationRequestRef.name}`,
-      ]),
+      index(RemediationRequest, targetIndex, targetsOf),
+      index(WorkflowExecution, targetIndex, workflowTargets),
+      index(WorkflowExecution, remediationIndex, (workflow) => remediationOfWorkflow(workflow).map(keyText)),
     ],
     permissions: [
       allow(KubernetesExecution, ["get", "create", "patch"]),
@@ -41,7 +45,11 @@ export function remediationController({ coolDownMs = defaultCoolDownMs }: Remedi
     observe: (remediation, { read, now }) => observe(remediation, read, now, coolDownMs),
     evaluate: (observation) => ({ ...observation, decision: evaluate(observation) }),
     async act({ decision, remediation, workflow, now }, context) {
-      for (const wanted of decision.create) await createExecution(wanted, remediation, workflow, context);
+      const refusals: string[] = [];
+      for (const wanted of decision.create) {
+        const refusal = await createExecution(wanted, remediation, workflow, context);
+        if (refusal !== undefined) refusals.push(`Step ${wanted.stepNumber} cannot be started: ${refusal}`);
+      }
       for (const { execution, as } of decision.finalize) {
         const value = { metadata: { uid: execution.metadata.uid, annotations: { [annotations.finalize]: as } } };
         await context.write.patch(KubernetesExecution, execution.metadata, { type: "merge", value });
@@ -51,28 +59,50 @@ export function remediationController({ coolDownMs = defaultCoolDownMs }: Remedi
         await context.write.patch(KubernetesExecution, execution.metadata, { type: "merge", value });
       }
       if (workflow) await writeStatus(WorkflowExecution, workflow, workflowStatus(workflow, decision, now), context);
-      if (decision.phase !== "pending" && decision.phase !== "executing") wakeOthers(remediation, context, coolDownMs);
-      return undefined;
+      const isOver = decision.phase !== "pending" && decision.phase !== "executing";
+      const wake = (): void => {
+        if (isOver) for (const key of waitingFor(remediation, context.read)) context.requeue(key);
+      };
+      return { wake, ...(refusals.length > 0 && { refusal: refusals.join("; ") }) };
     },
-    reduce: ({ object, snapshot, decision: { decision }, now }) => ({
-      status: reduce(object, snapshot.workflow, decision, now),
+    reduce: ({ object, snapshot, decision: { decision }, outcome: { wake, refusal }, now }) => ({
+      status: reduce(
+        object,
+        snapshot.workflow,
+        refusal === undefined ? decision : { ...decision, message: refusal },
+        now,
+      ),
       events: eventsOf(object, decision),
+      afterWrite: wake,
+      ...(refusal !== undefined && { failure: { reason: "StepRefused", message: refusal } }),
       ...(decision.lookAgainMs !== undefined && { requeueAfterMs: Math.max(1, decision.lookAgainMs) }),
     }),
   });
 }
 
+interface Outcome {
+  /** Those that waited for the target of this one may look again. */
+  readonly wake: () => void;
+  /** Why a step could not be started; it is tried again until time is up. */
+  readonly refusal?: string;
+}
+
+const targetIndex = "target";
+const remediationIndex = "remediation";
+const keyText = ({ namespace = "", name }: ObjectKey): string => `${namespace}/${name}`;
+const isDeletion = ({ kind }: Change): boolean => kind === "Deleted";
+
 function observe(remediation: RemediationRequest, read: Read, now: Date, coolDownMs: number): Observation {
-  const { namespace = "", name, uid } = remediation.metadata;
-  const [workflow] = read
-    .byIndex(WorkflowExecution, "remediation", `${namespace}/${name}`)
-    .toSorted((a, b) => ((a.metadata.creationTimestamp ?? "") < (b.metadata.creationTimestamp ?? "") ? -1 : 1));
+  const workflow = workflowOf(remediation, read);
   const owned = read.owned(KubernetesExecution, remediation);
-  const others = targetKeys(remediation)
-    .flatMap((key) => read.byIndex(RemediationRequest, "target", key))
-    .filter(({ metadata }) => metadata.uid !== uid);
-  const busyWith = others.find((other) => isActive(other) || (isWaiting(other) && isOlder(other, remediation)));
-  const ended = others.flatMap(({ status }) => (status?.completedAt ? [new Date(status.completedAt).getTime()] : []));
+  const others = sharingTargets(remediation, workflow, read);
+  const busyWith = others.find((other) => isActive(other) || (isWaiting(other, read) && isOlder(other, remediation)));
+  const declared = declaredTarget(remediation);
+  const ended = others.flatMap((other) =>
+    other.status?.completedAt && declared !== undefined && declaredTarget(other) === declared
+      ? [new Date(other.status.completedAt).getTime()]
+      : [],
+  );
   return {
     remediation,
     executions: new Map(owned.map((execution) => [execution.metadata.name, execution])),
@@ -84,39 +114,54 @@ function observe(remediation: RemediationRequest, read: Read, now: Date, coolDow
   };
 }
 
+/** The oldest that names the remediation; once it runs it is that very one, whatever else comes or goes. */
+function workflowOf(remediation: RemediationRequest, read: Read): WorkflowExecution | undefined {
+  const all = read.byIndex(WorkflowExecution, remediationIndex, keyText(remediation.metadata));
+  const { overallPhase = "pending", workflowExecutionRef } = remediation.status ?? {};
+  if (overallPhase !== "pending" && workflowExecutionRef)
+    return all.find(({ metadata }) => metadata.uid === workflowExecutionRef.uid);
+  return all.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))[0];
+}
+
+/** The other remediations that work on something that this one works on, by their own steps or by those of a workflow. */
+function sharingTargets(
+  remediation: RemediationRequest,
+  workflow: WorkflowExecution | undefined,
+  read: Read,
+): readonly RemediationRequest[] {
+  const targets = [...targetsOf(remediation), ...(workflow ? workflowTargets(workflow) : [])];
+  const found = targets.flatMap((target) => [
+    ...read.byIndex(RemediationRequest, targetIndex, target),
+    ...read
+      .byIndex(WorkflowExecution, targetIndex, target)
+      .flatMap(remediationOfWorkflow)
+      .flatMap((key) => read.get(RemediationRequest, key) ?? []),
+  ]);
+  const others = found.filter(({ metadata }) => metadata.uid !== remediation.metadata.uid);
+  return [...new Map(others.map((other) => [other.metadata.uid, other])).values()];
+}
+
 const isActive = ({ status }: RemediationRequest): boolean => status?.overallPhase === "executing";
+const isPending = ({ status }: RemediationRequest): boolean => (status?.overallPhase ?? "pending") === "pending";
 /** Has steps and could start: of those that wait, the oldest goes first. */
-const isWaiting = ({ status, spec }: RemediationRequest): boolean =>
-  (status?.overallPhase ?? "pending") === "pending" && (spec.steps?.length ?? 0) > 0;
+const isWaiting = (remediation: RemediationRequest, read: Read): boolean =>
+  isPending(remediation) && ((remediation.spec.steps?.length ?? 0) > 0 || workflowOf(remediation, read) !== undefined);
 const isOlder = (a: RemediationRequest, b: RemediationRequest): boolean => orderOf(a) < orderOf(b);
-const orderOf = ({ metadata }: RemediationRequest): string =>
+const orderOf = ({ metadata }: KubeObject): string =>
   `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
 
-function targetKeys({ metadata, spec }: RemediationRequest): readonly string[] {
-  const { targetResource } = spec;
-  if (targetResource?.name === undefined) return [];
-  return [
-    `${targetResource.kind ?? ""}/${targetResource.namespace ?? metadata.namespace ?? ""}/${targetResource.name}`,
-  ];
-}
-
-/** When one ends, those that waited for its target may begin after their rest. */
-function wakeOthers(
-  remediation: RemediationRequest,
-  { read, requeue }: ActContext<RemediationRequest>,
-  coolDownMs: number,
-): void {
-  for (const other of targetKeys(remediation).flatMap((key) => read.byIndex(RemediationRequest, "target", key)))
-    if ((other.status?.overallPhase ?? "pending") === "pending" && other.metadata.uid !== remediation.metadata.uid)
-      requeue({ namespace: other.metadata.namespace ?? "", name: other.metadata.name }, coolDownMs);
-}
+/** When one ends or goes away, those that waited for its target may begin, after their rest. */
+const waitingFor = (remediation: RemediationRequest, read: Read): readonly ObjectKey[] =>
+  sharingTargets(remediation, workflowOf(remediation, read), read)
+    .filter(isPending)
+    .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
 
 async function createExecution(
   { name, stepNumber, run, step }: WantedExecution,
   remediation: RemediationRequest,
   workflow: WorkflowExecution | undefined,
   { write, live, signal }: ActContext<RemediationRequest>,
-): Promise<void> {
+): Promise<string | undefined> {
   const { namespace = "" } = remediation.metadata;
   const requestedBy = remediation.metadata.annotations?.[annotations.requestedBy];
   const plannedBy = workflow?.metadata.annotations?.[annotations.requestedBy];
@@ -149,22 +194,20 @@ async function createExecution(
     },
   };
   const created = await write.create(KubernetesExecution, wanted);
-  if (created.ok) return;
+  if (created.ok) return undefined;
   const found =
     created.reason === "AlreadyExists"
       ? await live.get(KubernetesExecution, { namespace, name }, { signal })
       : undefined;
   // One that we made before we were interrupted is as good as a new one; a stranger's is not.
-  if (found && isControlledBy(found, remediation)) return;
-  throw new Error(`step ${stepNumber} of ${remediation.metadata.name} was refused: ${created.message}`);
+  return found && isControlledBy(found, remediation) ? undefined : created.message;
 }
 
 const maxRetriesOf = (wanted: number | undefined): { readonly maxRetries?: number } =>
   wanted === undefined ? {} : { maxRetries: Math.min(5, wanted) };
 
-const remediationOfWorkflow = ({ metadata, spec }: WorkflowExecution): readonly ObjectKey[] => [
-  {
-    namespace: spec.remediationRequestRef.namespace ?? metadata.namespace ?? "",
-    name: spec.remediationRequestRef.name ?? "",
-  },
-];
+/** Only in its own namespace: whoever may write there need not be trusted elsewhere (S9). */
+const remediationOfWorkflow = ({ metadata, spec }: WorkflowExecution): readonly ObjectKey[] => {
+  const { namespace = metadata.namespace, name } = spec.remediationRequestRef;
+  return name === undefined || namespace !== metadata.namespace ? [] : [{ namespace: namespace ?? "", name }];
+};

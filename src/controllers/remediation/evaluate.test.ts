@@ -71,9 +71,46 @@ describe("older names", () => {
         ok: true,
         value: wanted,
       }));
-  test("what has no counterpart is refused", () => {
-    assert.equal(translateStep("update_image", {}).ok, false);
-    assert.equal(translateStep("drain_node", { custom: {} }).ok, false);
-    assert.equal(translateStep("__proto__", {}).ok, false);
+  const refusals: readonly (readonly [string, string, object, RegExp])[] = [
+    ["an action without a counterpart", "update_image", {}, /the action "update_image" has no counterpart/],
+    ["a name of JavaScript's own", "__proto__", {}, /has no counterpart/],
+    ["the parameters of another action", "drain_node", { custom: {} }, /parameters.custom does not belong/],
+    ["no parameters", "drain_node", {}, /parameters.drainNode is required/],
+    ["a list", "drain_node", { drainNode: [] }, /must be an object/],
+    [
+      "a text for a number",
+      "scale_deployment",
+      { scaleDeployment: { deployment: "web", namespace: "shop", replicas: "three" } },
+      /parameters.scaleDeployment.replicas: .*must be of type integer/,
+    ],
+    [
+      "a number out of bounds",
+      "scale_deployment",
+      { scaleDeployment: { deployment: "web", namespace: "shop", replicas: 1001 } },
+      /replicas.*less than or equal to 1000/,
+    ],
+    ["a missing field", "cordon_node", { cordonNode: {} }, /parameters.cordonNode.node: Required value/],
+    [
+      "a field that nobody knows",
+      "delete_pod",
+      { deletePod: { podName: "a", namespace: "b", labelSelector: "all" } },
+      /parameters.deletePod.labelSelector: unknown field/,
+    ],
+    [
+      "the same thing twice",
+      "delete_pod",
+      { deletePod: { podName: "a", pod: "b", namespace: "c" } },
+      /say the same thing twice/,
+    ],
+  ];
+  for (const [name, action, parameters, why] of refusals)
+    test(`${name} is refused`, () => {
+      const read = translateStep(action, parameters as Readonly<Record<string, unknown>>);
+      assert.match(read.ok ? "it was understood" : read.message, why);
+    });
+  test("a refused secret is not quoted", () => {
+    const read = translateStep("update_secret", { updateSecret: { name: "a", namespace: "b", dataUpdates: "canary" } });
+    assert.equal(read.ok, false);
+    assert.doesNotMatch(JSON.stringify(read), /canary/);
   });
 });

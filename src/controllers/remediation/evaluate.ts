@@ -3,6 +3,7 @@ import type { RemediationPhase, RemediationReason, RemediationRequest } from "..
 import type { WorkflowExecution } from "../../api/workflow-execution.ts";
 import type { StepState } from "../../api/workflow-step.ts";
 import { parseDurationMs } from "../../kube/duration.ts";
+import { safeName } from "../../kube/names.ts";
 import { type PlannedStep, planSteps, type StepPlan } from "./plan.ts";
 import type { StepAction } from "./step-parameters.ts";
 
@@ -23,7 +24,8 @@ export interface WantedExecution {
   readonly name: string;
   readonly stepNumber: number;
   readonly run: StepAction;
-  readonly step?: PlannedStep["step"];
+  /** What else the step says; of a rollback only how long it may take. */
+  readonly step?: Partial<PlannedStep["step"]>;
 }
 
 export interface StepReport {
@@ -58,7 +60,11 @@ export function evaluate(observation: Observation): Decision {
   const { overallPhase } = remediation.status ?? {};
   if (overallPhase !== undefined && isOver(overallPhase))
     return { ...idle, phase: overallPhase, message: remediation.status?.message ?? "" };
-  const source = remediation.spec.steps ?? workflow?.spec.workflowDefinition.steps;
+  const { steps: own = [] } = remediation.spec;
+  const source = own.length > 0 ? own : workflow?.spec.workflowDefinition.steps;
+  if (overallPhase === "executing" && source === undefined) return workflowGone(observation);
+  if (remediation.spec.deduplication?.isDuplicate)
+    return { ...idle, phase: "skipped", complete: "Skipped", message: "Its signal was seen before, and is dealt with" };
   if (source === undefined || source.length === 0)
     return { ...idle, phase: "pending", accepted: "WaitingForSteps", message: "There are no steps yet" };
   const plan = planSteps(source, workflow?.spec.workflowDefinition.dependencies);
@@ -78,6 +84,20 @@ export function evaluate(observation: Observation): Decision {
 }
 
 const isOver = (phase: RemediationPhase): boolean => phase !== "pending" && phase !== "executing";
+
+/** Whoever takes the plan away takes back the wish: nothing more is begun, and what runs is stopped. */
+function workflowGone({ remediation, executions }: Observation): Decision {
+  const running = [...executions.values()].filter(({ status }) => !hasEnded(status?.phase));
+  const steps = (remediation.status?.stepStatuses ?? []).map(({ stepNumber, action, status }): StepReport => {
+    const execution = executions.get(stepName(remediation, stepNumber));
+    return { stepNumber, action, state: status === "pending" ? "skipped" : status, ...(execution && { execution }) };
+  });
+  const message = "The workflow that it was running is gone";
+  return { ...idle, phase: "failed", complete: "StepFailed", message, steps, cancel: running };
+}
+
+const hasEnded = (phase: string | undefined): boolean =>
+  phase === "completed" || phase === "failed" || phase === "rollback_ready";
 
 /** One active remediation per target, and some rest between two. */
 function mayNotStart({ busyWith, lastEndedMs, coolDownMs, now }: Observation): Decision | undefined {
@@ -162,7 +182,7 @@ function afterFailure(
   common: Common,
 ): Decision {
   const { remediation, workflow, executions } = observation;
-  const failed = reports.find(({ state }) => state === "failed");
+  const failed = reports.find(({ state, stepNumber }) => state === "failed" && isCritical(plan, stepNumber));
   const why = `Step ${failed?.stepNumber} has failed: ${failed?.message ?? ""}`;
   const steps = skipPending(reports);
   if (reports.some(({ state }) => state === "executing"))
@@ -191,7 +211,10 @@ function afterFailure(
     const name = rollbackName(remediation, planned.step.stepNumber);
     const rollback = executions.get(name);
     if (rollback === undefined) {
-      const create = [{ name, stepNumber: planned.step.stepNumber, run: undo }];
+      const { timeout } = planned.step.rollbackSpec ?? {};
+      const create = [
+        { name, stepNumber: planned.step.stepNumber, run: undo, ...(timeout !== undefined && { step: { timeout } }) },
+      ];
       return {
         ...common,
         create,
@@ -297,9 +320,11 @@ const memberNames: Readonly<Record<string, string>> = {
   restart_daemonset: "restartDaemonSet",
 };
 
-export const stepName = ({ metadata }: RemediationRequest, step: number): string => `${metadata.name}-step-${step}`;
-export const rollbackName = (remediation: RemediationRequest, step: number): string =>
-  `${stepName(remediation, step)}-rollback`;
+/** Cut with a hash where the parent's own name leaves no room. */
+export const stepName = ({ metadata }: RemediationRequest, step: number): string =>
+  safeName(`${metadata.name}-step-${step}`);
+export const rollbackName = ({ metadata }: RemediationRequest, step: number): string =>
+  safeName(`${metadata.name}-step-${step}-rollback`);
 
 function timeoutMs({ spec }: RemediationRequest): number {
   const { workflowExecutionTimeout, overallWorkflowTimeout } = spec.timeoutConfig ?? {};

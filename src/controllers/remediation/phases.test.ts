@@ -67,7 +67,29 @@ const isNew = { remediation: remediation(two) };
 
 const cases: readonly (readonly [name: string, decision: Decision, wanted: string])[] = [
   ["without steps it waits for them", decide({}, [], { remediation: remediation({}) }), "pending WaitingForSteps"],
-  ["an empty list is no list", decide({ steps: [] }, [], { remediation: remediation({}) }), "pending WaitingForSteps"],
+  ["an empty list is no list", decide({}, [], { remediation: remediation({ steps: [] }) }), "pending WaitingForSteps"],
+  [
+    "a signal that was seen before is left to the remediation that deals with it",
+    decide({}, [], { remediation: remediation({ ...two, deduplication: { isDuplicate: true } }) }),
+    "skipped Skipped",
+  ],
+  [
+    "a workflow that is taken away stops what it began",
+    decide({}, [execution("r-step-1", "rollback_ready"), execution("r-step-2", "executing")], {
+      remediation: remediation(
+        {},
+        {
+          overallPhase: "executing",
+          stepStatuses: [
+            { stepNumber: 1, action: "scale_deployment", status: "completed" },
+            { stepNumber: 2, action: "scale_deployment", status: "executing" },
+            { stepNumber: 3, action: "scale_deployment", status: "pending" },
+          ],
+        },
+      ),
+    }),
+    "failed StepFailed completed,executing,skipped -r-step-2",
+  ],
   ["steps that cannot be run fail at once", decide({ steps: [step(1), step(1)] }), "failed StepFailed"],
   [
     "it waits while another one is active for its target",

@@ -22,31 +22,7 @@ export function reduce(
   const observed = generation === undefined ? {} : { observedGeneration: generation };
   const begins = old.startTime === undefined && decision.phase !== "pending";
   const over = decision.phase !== "pending" && decision.phase !== "executing";
-  let conditions = old.conditions;
-  if (decision.accepted)
-    conditions = setCondition(
-      conditions,
-      {
-        type: "Accepted",
-        status: decision.accepted === "StepsAccepted" ? "True" : "False",
-        reason: decision.accepted,
-        message: decision.accepted === "StepsAccepted" ? "The steps can be run" : decision.message,
-        ...observed,
-      },
-      now,
-    );
-  if (decision.complete)
-    conditions = setCondition(
-      conditions,
-      {
-        type: "Complete",
-        status: decision.complete === "InProgress" ? "False" : "True",
-        reason: decision.complete,
-        message: decision.message,
-        ...observed,
-      },
-      now,
-    );
+  const conditions = conditionsAfter(old.conditions, decision, observed, now);
   return {
     ...old,
     ...observed,
@@ -60,6 +36,31 @@ export function reduce(
   };
 }
 
+/** A remediation and its workflow say the same about themselves. */
+function conditionsAfter(
+  old: Status["conditions"],
+  { accepted, complete, message }: Decision,
+  observed: { readonly observedGeneration?: number },
+  now: Date,
+): Status["conditions"] {
+  let conditions = old;
+  if (accepted) {
+    const isFine = accepted === "StepsAccepted";
+    const told = isFine ? "The steps can be run" : message;
+    const status = isFine ? "True" : "False";
+    conditions = setCondition(
+      conditions,
+      { type: "Accepted", status, reason: accepted, message: told, ...observed },
+      now,
+    );
+  }
+  if (complete) {
+    const status = complete === "InProgress" ? "False" : "True";
+    conditions = setCondition(conditions, { type: "Complete", status, reason: complete, message, ...observed }, now);
+  }
+  return conditions;
+}
+
 export function workflowStatus(
   workflow: WorkflowExecution,
   decision: Decision,
@@ -67,20 +68,25 @@ export function workflowStatus(
 ): NonNullable<WorkflowExecution["status"]> {
   const old = workflow.status ?? {};
   const { generation } = workflow.metadata;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
   const over = decision.phase !== "pending" && decision.phase !== "executing";
   const current =
     decision.steps.find(({ state }) => state === "executing")?.stepNumber ??
-    decision.steps.findLast(({ state }) => state !== "pending")?.stepNumber;
+    decision.steps.findLast(({ state }) => state !== "pending" && state !== "skipped")?.stepNumber;
+  const conditions = conditionsAfter(old.conditions, decision, observed, now);
+  const names = new Map(workflow.spec.workflowDefinition.steps.map(({ stepNumber, name }) => [stepNumber, name]));
   return {
     ...old,
-    ...(generation !== undefined && { observedGeneration: generation }),
+    ...observed,
     phase: workflowPhases[decision.phase],
     message: decision.message,
+    // The published schema requires both, also before anything has begun.
+    currentStep: current ?? old.currentStep ?? 0,
+    totalSteps: decision.steps.length || workflow.spec.workflowDefinition.steps.length,
     ...(decision.steps.length > 0 && {
-      totalSteps: decision.steps.length,
-      stepStatuses: decision.steps.map((step) => stepStatusOf(step)),
+      stepStatuses: decision.steps.map((step) => stepStatusOf(step, names.get(step.stepNumber))),
     }),
-    ...(current !== undefined && { currentStep: current }),
+    ...(conditions !== undefined && { conditions }),
     ...(old.startTime === undefined && decision.phase !== "pending" && { startTime: formatTime(now) }),
     ...(over && old.completionTime === undefined && { completionTime: formatTime(now) }),
     ...(decision.plan && { executionPlan: { ...old.executionPlan, strategy: decision.plan.strategy } }),
@@ -97,12 +103,16 @@ const workflowPhases: Readonly<Record<Decision["phase"], WorkflowPhase>> = {
   skipped: "completed",
 };
 
-function stepStatusOf({ stepNumber, action, state, execution, rollback, message }: StepReport): StepStatus {
+function stepStatusOf(
+  { stepNumber, action, state, execution, rollback, message }: StepReport,
+  name?: string,
+): StepStatus {
   const { startTime, endTime, retriesAttempted } = execution?.status?.executionResults ?? {};
   return {
     stepNumber,
     action,
     status: state,
+    ...(name !== undefined && { name }),
     ...(execution && { k8sExecutionRef: referenceTo(execution) }),
     ...(rollback && { rollbackExecutionRef: referenceTo(rollback) }),
     ...(startTime !== undefined && { startTime }),

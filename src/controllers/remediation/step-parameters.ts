@@ -1,4 +1,5 @@
 import { type Action, actionMembers } from "../../api/action.ts";
+import { checkAgainstSchema } from "../../api/parameter-schema.ts";
 import { type Parsed, parsed, refused } from "../../kube/parsed.ts";
 
 export interface StepAction {
@@ -17,7 +18,7 @@ export function translateStep(action: string, parameters: Readonly<Record<string
   const given = parameters[member] ?? parameters[oldMembers[known] ?? member];
   const names = Object.keys(parameters).filter((name) => name !== member && name !== oldMembers[known]);
   if (names.length > 0) return refused(`parameters.${names[0]} does not belong to the action ${action}`);
-  if (given === undefined) return parsed({ action: known, parameters: {} });
+  if (given === undefined) return refused(`parameters.${member} is required`);
   if (typeof given !== "object" || given === null || Array.isArray(given))
     return refused(`parameters.${member} must be an object`);
   const renamed = oldFields[known] ?? {};
@@ -27,7 +28,11 @@ export function translateStep(action: string, parameters: Readonly<Record<string
     if (field in translated) return refused(`parameters.${member}: ${name} and ${field} say the same thing twice`);
     translated[field] = value;
   }
-  return parsed({ action: known, parameters: { [member]: translated } });
+  // The server would refuse the execution, or drop what it does not know: better nothing runs at all.
+  const { problems } = checkAgainstSchema(known, translated, `parameters.${member}`);
+  return problems.length > 0
+    ? refused(problems.join("; "))
+    : parsed({ action: known, parameters: { [member]: translated } });
 }
 
 function actionOf(action: string): Action | undefined {

@@ -28,8 +28,8 @@ export interface ActionDefinition<A extends Action = Action, T extends KubeObjec
   problems?(parameters: ParametersOf<A>): readonly string[];
   /** Only asked when the parameters have no problem. */
   target(parameters: ParametersOf<A>): Target<T>;
-  /** Other objects that the plan depends on. */
-  related?(parameters: ParametersOf<A>, object: T): RelatedObjects;
+  /** Other objects that the plan depends on; none for some parameters. */
+  related?(parameters: ParametersOf<A>, object: T): RelatedObjects | undefined;
   /** Why the target is not in the state that the action expects. */
   objection?(state: TargetState<T>, parameters: ParametersOf<A>): string | undefined;
   plan(state: TargetState<T>, parameters: ParametersOf<A>, order: OrderFacts): Plan;

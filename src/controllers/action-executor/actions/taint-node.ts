@@ -1,13 +1,14 @@
 import { Node } from "../../../api/builtin/cluster.ts";
+import { Pod } from "../../../api/builtin/pod.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../kube/names.ts";
 import { allow } from "../../../runtime/permission.ts";
 import { cannotBeUndone, defineAction } from "./definition.ts";
 import { rollbackTimes } from "./scale.ts";
-import { taintsPatch, taintText } from "./taints.ts";
+import { isDrivenOutBy, taintsPatch, taintText } from "./taints.ts";
 
 export const taintNode = defineAction({
   action: "taint_node",
-  permissions: [allow(Node, ["get", "patch"])],
+  permissions: [allow(Node, ["get", "patch"]), allow(Pod, ["list"])],
   idempotent: true,
   estimatedDuration: "2s",
   seenBy: "Read",
@@ -16,11 +17,13 @@ export const taintNode = defineAction({
     ...labelValueErrors(value).map((message) => `value: ${message}`),
   ],
   target: ({ node }) => ({ kind: Node, name: node }),
+  related: ({ node, effect }) =>
+    effect === "NoExecute" ? { kind: Pod, fieldSelector: `spec.nodeName=${node}` } : undefined,
   objection: ({ object }, { key, effect }) =>
     object?.spec.taints?.some((taint) => taint.key === key && taint.effect === effect)
       ? `it already has the taint ${key}:${effect}`
       : undefined,
-  plan({ object }, { key, value, effect }) {
+  plan({ object, related }, { key, value, effect }) {
     const before = object?.spec.taints ?? [];
     const taint = { key, effect, ...(value !== undefined && { value }) };
     // A second start finds the taint and leaves it as it is.
@@ -30,6 +33,9 @@ export const taintNode = defineAction({
       verb: "tainted",
       before: taintText(before),
       after: taintText([...others, taint]),
+      also: (related as readonly Pod[])
+        .filter((pod) => isDrivenOutBy(taint, pod))
+        .map(({ metadata: { namespace = "", name } }) => ({ kind: "Pod", namespace, name, action: "driven out" })),
     };
   },
   rollback({ object }, { node, key, effect }) {

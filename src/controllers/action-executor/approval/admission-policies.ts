@@ -121,10 +121,8 @@ const approvalRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
   ],
   variables: [
     { name: "isController", expression: isOneOf(controllerUsers) },
-    {
-      name: "askers",
-      expression: `[${annotation("object", annotations.requestedBy)}, ${annotation("object", annotations.plannedBy)}]`,
-    },
+    { name: "requester", expression: annotation("object", annotations.requestedBy) },
+    { name: "planner", expression: annotation("object", annotations.plannedBy) },
     { name: "hasApproval", expression: "has(object.status) && has(object.status.approval)" },
     {
       name: "hadApproval",
@@ -172,15 +170,19 @@ const approvalRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
       message: "a controller can only write down an approval that was given",
     },
     {
-      expression: "!variables.approvalIsNew || !(object.status.approval.by in variables.askers)",
-      message: "whoever asked for the action, or planned it, cannot approve it",
+      expression: "!variables.approvalIsNew || object.status.approval.by != variables.requester",
+      message: "whoever asked for the action cannot approve it",
+    },
+    {
+      expression: "!variables.approvalIsNew || object.status.approval.by != variables.planner",
+      message: "whoever planned the action cannot approve it",
     },
     {
       expression: "!variables.approvalIsNew || variables.isController || variables.mayApprove",
       message: `this needs the verb "approve" on ${KubernetesExecution.plural}`,
     },
     {
-      expression: `!variables.annotationIsNew || (request.operation == 'UPDATE' && variables.approvedBy == request.userInfo.username && !(variables.approvedBy in variables.askers) && has(object.spec.approvalReceived) && object.spec.approvalReceived)`,
+      expression: `!variables.annotationIsNew || (request.operation == 'UPDATE' && variables.approvedBy == request.userInfo.username && variables.approvedBy != variables.requester && variables.approvedBy != variables.planner && has(object.spec.approvalReceived) && object.spec.approvalReceived)`,
       message: "an approval must be given by the approver's own write, and not by whoever asked for the action",
     },
     {
