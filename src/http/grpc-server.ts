@@ -1,11 +1,18 @@
-import { createServer as createHttpServer } from "node:http";
-import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
+import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer as createNetServer, type Socket } from "node:net";
-import type { Env } from "../env/env.ts";
+import { type Env, sleep } from "../env/env.ts";
+import { GrpcAnswer } from "./grpc-answer.ts";
+import { readMessages } from "./grpc-messages.ts";
+import { GrpcError, grpcStatus } from "./grpc-status.ts";
+
+// For why they are not imported, see server.ts.
+const { createServer: createHttpServer } = process.getBuiltinModule("node:http");
+const { createServer: createHttp2Server } = process.getBuiltinModule("node:http2");
 
 /**
- * A gRPC server without a framework: unary and server-streaming calls over HTTP/2 in the clear, with deadlines and
- * trailers. Messages are bytes; who gives them meaning is elsewhere. HTTP/1.1 on the same port answers health probes.
+ * A gRPC server without a framework: calls and streams over HTTP/2 in the clear, with deadlines and trailers. Messages are
+ * bytes; who gives them meaning is elsewhere. HTTP/1.1 on the same port answers health probes. Everything that a stranger
+ * can send is bounded here.
  */
 export interface GrpcServerOptions {
   readonly env: Env;
@@ -14,12 +21,15 @@ export interface GrpcServerOptions {
   /** By path: `/package.Service/Method`. */
   readonly methods: ReadonlyMap<string, GrpcMethod>;
   readonly maxMessageBytes?: number;
+  /** How long a stop waits for answers that are under way. */
+  readonly drainMs?: number;
 }
 
 export type GrpcMethod = (call: GrpcCall) => AsyncIterable<Uint8Array>;
 
 export interface GrpcCall {
-  readonly message: Uint8Array;
+  /** What the caller sends: one message, or as many as it likes. */
+  readonly messages: AsyncIterable<Uint8Array>;
   /** In lower case. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Aborted when the caller has gone or the deadline has passed. */
@@ -28,67 +38,57 @@ export interface GrpcCall {
   setHeader(name: string, value: string): void;
 }
 
-export const grpcStatus = {
-  ok: 0,
-  cancelled: 1,
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  notFound: 5,
-  alreadyExists: 6,
-  resourceExhausted: 8,
-  failedPrecondition: 9,
-  unimplemented: 12,
-  internal: 13,
-  unavailable: 14,
-} as const;
-
-export class GrpcError extends Error {
-  override readonly name = "GrpcError";
-  readonly code: number;
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 export interface GrpcListener {
   readonly port: number;
   close(): Promise<void>;
 }
 
+const defaultMaxMessageBytes = 4 * 1024 * 1024;
+const defaultDrainMs = 1_000;
+/** A connection has to say within this time what it speaks, and a probe has to ask. */
+const helloMs = 10_000;
+const maxStreamsPerConnection = 200;
+const maxConnections = 1_000;
+
 export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListener> {
-  const http2 = createHttp2Server();
-  const streams = new Set<ServerHttp2Stream>();
+  const { env, drainMs = defaultDrainMs } = options;
+  const calls = new Set<Promise<void>>();
+  const sessions = new Set<ServerHttp2Session>();
+  const http2 = createHttp2Server({ settings: { maxConcurrentStreams: maxStreamsPerConnection } });
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+  });
+  http2.on("sessionError", () => undefined);
   http2.on("stream", (stream, headers) => {
-    streams.add(stream);
-    stream.once("close", () => streams.delete(stream));
     stream.on("error", () => undefined);
+    const call = new Promise<void>((resolve) => stream.once("close", resolve));
+    calls.add(call);
+    void call.then(() => calls.delete(call));
     // A caller can go at any moment, also between our last look and our answer: then there is nobody to tell.
-    serve(stream, headers as Readonly<Record<string, string | undefined>>, options).catch(() => stream.destroy());
+    serve(stream, headers as Headers, options).catch(() => stream.destroy());
   });
   const http = createHttpServer((request, response) => {
     const known = request.url === "/health" || request.url === "/healthz";
-    response.writeHead(known ? 200 : 404, { "content-type": "text/plain" });
+    response.writeHead(known ? 200 : 404, { "content-type": "text/plain", connection: "close" });
     response.end(known ? "ok" : "this port speaks gRPC\n");
   });
   const sockets = new Set<Socket>();
   const server = createNetServer((socket) => {
     sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    const cancel = env.setTimer(helloMs, () => socket.destroy());
+    socket.once("close", () => {
+      cancel();
+      sockets.delete(socket);
+    });
     socket.on("error", () => socket.destroy());
-    // Every HTTP/2 connection begins with the same words; anything else is HTTP/1.1. What was read is put back.
-    const look = (): void => {
-      const first = socket.read() as Buffer | null;
-      if (first === null) {
-        socket.once("readable", look);
-        return;
-      }
-      socket.unshift(first);
-      const target = first.subarray(0, 3).toString("latin1") === "PRI" ? http2 : http;
-      target.emit("connection", socket);
-    };
-    socket.once("readable", look);
+    sortOut(socket, (speaks) => {
+      // A probe is over in a moment, so its clock goes on; a gRPC connection stays.
+      if (speaks === "HTTP/2") cancel();
+      (speaks === "HTTP/2" ? http2 : http).emit("connection", socket);
+    });
   });
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host ?? "127.0.0.1", resolve);
@@ -97,53 +97,69 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
     port: (server.address() as AddressInfo).port,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const stream of streams) stream.close();
+      for (const session of sessions) session.close();
+      const late = new AbortController();
+      await Promise.race([Promise.all(calls), sleep(env, drainMs, late.signal).catch(() => undefined)]);
+      late.abort();
       for (const socket of sockets) socket.destroy();
       await closed;
     },
   };
 }
 
-const defaultMaxMessageBytes = 4 * 1024 * 1024;
-const prefixBytes = 5;
+/** Every HTTP/2 connection begins with the same words; anything else is HTTP/1.1. What was read is put back. */
+function sortOut(socket: Socket, decide: (speaks: "HTTP/2" | "HTTP/1.1") => void): void {
+  let said = Buffer.alloc(0);
+  const look = (): void => {
+    said = Buffer.concat([said, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
+    const begin = said.subarray(0, greeting.length).toString("latin1");
+    if (begin !== greeting && greeting.startsWith(begin)) {
+      socket.once("readable", look);
+      return;
+    }
+    socket.unshift(said);
+    decide(begin === greeting ? "HTTP/2" : "HTTP/1.1");
+  };
+  socket.once("readable", look);
+}
+
+const greeting = "PRI";
+
+type Headers = Readonly<Record<string, string | undefined>>;
 
 async function serve(
   stream: ServerHttp2Stream,
-  headers: Readonly<Record<string, string | undefined>>,
+  headers: Headers,
   { env, methods, maxMessageBytes = defaultMaxMessageBytes }: GrpcServerOptions,
 ): Promise<void> {
+  const { ":method": verb, ":path": path = "", "content-type": type = "" } = headers;
+  if (verb !== "POST" || !type.startsWith("application/grpc")) {
+    stream.respond({ ":status": verb === "POST" ? 415 : 405 }, { endStream: true });
+    stream.close();
+    return;
+  }
   const abort = new AbortController();
   stream.once("close", () => abort.abort(new GrpcError(grpcStatus.cancelled, "the caller has gone")));
-  const answer = new Answer(stream);
+  const answer = new GrpcAnswer(stream);
   const timeoutMs = parseTimeoutMs(headers["grpc-timeout"]);
   const late = new GrpcError(grpcStatus.deadlineExceeded, "the deadline has passed");
   const cancel =
     timeoutMs === undefined
       ? undefined
       : env.setTimer(timeoutMs, () => {
-          abort.abort(late);
           answer.end(late);
+          abort.abort(late);
         });
   try {
-    if (!headers["content-type"]?.startsWith("application/grpc")) {
-      stream.respond({ ":status": 415 }, { endStream: true });
-      return;
-    }
-    const method = methods.get(headers[":path"] ?? "");
-    if (method === undefined) throw new GrpcError(grpcStatus.unimplemented, `there is no method ${headers[":path"]}`);
-    const message = await readMessage(stream, maxMessageBytes);
-    const metadata = Object.fromEntries(
-      Object.entries(headers).flatMap(([name, value]) =>
-        name.startsWith(":") || value === undefined ? [] : [[name, String(value)]],
-      ),
-    );
-    const call = {
-      message,
-      metadata,
+    const method = methods.get(path);
+    if (method === undefined) throw new GrpcError(grpcStatus.unimplemented, `there is no method ${path}`);
+    const call: GrpcCall = {
+      messages: readMessages(chunksOf(stream), headers["grpc-encoding"], maxMessageBytes),
+      metadata: metadataOf(headers),
       signal: abort.signal,
-      setHeader: (name: string, value: string) => answer.setHeader(name, value),
+      setHeader: (name, value) => answer.setHeader(name, value),
     };
-    for await (const part of method(call)) answer.send(part);
+    for await (const part of method(call)) await answer.send(part);
     answer.end(undefined);
   } catch (error) {
     answer.end(
@@ -156,73 +172,15 @@ async function serve(
   }
 }
 
-/** Headers, messages, trailers: each once and in this order, whatever happens. */
-class Answer {
-  readonly #stream: ServerHttp2Stream;
-  readonly #headers: Record<string, string> = {};
-  #begun = false;
-  #ended = false;
+/** Reading that stops early must not tear down the stream: the refusal has yet to go out on it. */
+const chunksOf = (stream: ServerHttp2Stream): AsyncIterable<Buffer> => stream.iterator({ destroyOnReturn: false });
 
-  constructor(stream: ServerHttp2Stream) {
-    this.#stream = stream;
-  }
-
-  setHeader(name: string, value: string): void {
-    this.#headers[name] = value;
-  }
-
-  /** Reset by the caller, or torn down: writing to it would throw. */
-  get #isGone(): boolean {
-    return this.#stream.destroyed || this.#stream.closed;
-  }
-
-  send(message: Uint8Array): void {
-    if (this.#ended || this.#isGone) return;
-    this.#begin();
-    const prefix = Buffer.alloc(prefixBytes);
-    prefix.writeUInt32BE(message.length, 1);
-    this.#stream.write(Buffer.concat([prefix, message]));
-  }
-
-  end(error: GrpcError | undefined): void {
-    if (this.#ended || this.#isGone) return;
-    this.#begin();
-    this.#ended = true;
-    this.#stream.once("wantTrailers", () => {
-      if (this.#isGone) return;
-      this.#stream.sendTrailers({
-        "grpc-status": String(error?.code ?? grpcStatus.ok),
-        ...(error && { "grpc-message": encodeURIComponent(error.message) }),
-      });
-    });
-    this.#stream.end();
-  }
-
-  #begin(): void {
-    if (this.#begun) return;
-    this.#begun = true;
-    const headers = { ...this.#headers, ":status": 200, "content-type": "application/grpc+proto" };
-    this.#stream.respond(headers, { waitForTrailers: true });
-  }
-}
-
-async function readMessage(stream: ServerHttp2Stream, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxBytes + prefixBytes)
-      throw new GrpcError(grpcStatus.resourceExhausted, `a message has at most ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  const body = Buffer.concat(chunks, length);
-  if (length < prefixBytes) throw new GrpcError(grpcStatus.invalidArgument, "the call has no message");
-  if (body[0] !== 0) throw new GrpcError(grpcStatus.unimplemented, "compressed messages are not understood");
-  const size = body.readUInt32BE(1);
-  if (size !== length - prefixBytes)
-    throw new GrpcError(grpcStatus.invalidArgument, "the message is cut short or followed by another");
-  return body.subarray(prefixBytes);
-}
+const metadataOf = (headers: Headers): GrpcCall["metadata"] =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      name.startsWith(":") || value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
 
 const unitsMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
 

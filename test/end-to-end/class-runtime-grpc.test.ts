@@ -8,7 +8,8 @@ import * as messages from "../../src/controllers/class-runtime/wire/messages.ts"
 import { decode, encode, type Message, type Value } from "../../src/controllers/class-runtime/wire/protobuf.ts";
 import { wireMethods } from "../../src/controllers/class-runtime/wire/service.ts";
 import { systemEnv } from "../../src/env/system.ts";
-import { type GrpcMethod, grpcStatus, listenGrpc } from "../../src/http/grpc-server.ts";
+import { type GrpcMethod, listenGrpc } from "../../src/http/grpc-server.ts";
+import { grpcStatus } from "../../src/http/grpc-status.ts";
 import { eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 
 interface Reply {
@@ -33,8 +34,10 @@ function call(port: number, path: string, body: Uint8Array, headers: Record<stri
     const chunks: Buffer[] = [];
     let begun: IncomingHttpHeaders = {};
     let trailers: IncomingHttpHeaders = {};
+    // A call that ends at once has its trailers in its headers.
     stream.on("response", (found) => {
       begun = found;
+      trailers = found;
     });
     stream.on("trailers", (found) => {
       trailers = found;
@@ -280,7 +283,7 @@ test("the services of OaaS over a socket", { timeout: 180_000 }, async (context)
         health.value?.["availability"],
         health.value?.["crm_version"],
       ],
-      ["edge-1", "healthy", 1, 1, "1.2.3"],
+      ["edge-1", "Healthy", 1, 1, "1.2.3"],
     );
     const { value } = await ask(
       "oaas.topology.TopologyService/GetTopology",

@@ -89,6 +89,11 @@ test("replicas are enforced on a Deployment, and an edit by hand is a conflict",
     "EnforceConflict",
   );
   assert.deepEqual(conflict.status?.nfr_recommendations, { replicas: 4 });
+  assert.match(
+    findCondition(conflict.status?.conditions, "NfrEnforced")?.message ?? "",
+    /^Field manager ownership conflict applying enforcement\. Object: Deployment\/cart\.$/,
+  );
+  assert.match(metrics.expose(), /crm_nfr_recommendation\{dimension="replicas"\} 4/, "whoever recommended it");
 
   await client.apply(Deployment, { metadata: key }, { fieldManager: "by-hand", force: true });
   await enforced(client, "Applied");

@@ -168,6 +168,7 @@ export function classRuntimeSettingsOf(flags: ClassRuntimeFlags, variables: Vari
       ...(flags.nfrLoadQuery !== undefined && { loadQuery: flags.nfrLoadQuery }),
     },
     wire: {
+      ...wire,
       namespace: flags.classRuntimeNamespace ?? wire.namespace,
       environment: flags.environmentName ?? wire.environment,
     },

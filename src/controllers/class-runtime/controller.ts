@@ -84,7 +84,7 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
     observe: (object, { read, now }) => observe(withoutNulls(object), read, now, { settings, templates, followed }),
     evaluate: (observation) => ({ observation, decision: evaluate(observation) }),
     async act({ decision }, { write, read }) {
-      metrics.counts(read);
+      metrics.reads(read);
       const began = env?.monotonicMs() ?? 0;
       const outcome = await act(decision, write);
       metrics.enforced(outcome.enforced, ((env?.monotonicMs() ?? 0) - began) / 1000);
@@ -120,7 +120,7 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
     controller,
     classRuntimeRemediation,
     ...followed.controllers,
-    ...(analyzer ? [classRuntimeAnalyzer(analyzer, settings, metrics)] : []),
+    ...(analyzer ? [classRuntimeAnalyzer(analyzer, settings)] : []),
   ];
 }
 

@@ -30,6 +30,14 @@ test("every variable of upstream is honoured", () => {
     OPRC_CRM_PROM_STEP: "15s",
     OPRC_CRM_ANALYZER_INTERVAL_SECS: "1",
     OPRC_CRM_REQ_CPU_PER_POD_M: "250",
+    OPRC_CRM_PROM_MATCH_LABELS: "release=kube-prometheus-stack,team=a",
+    OPRC_CRM_FEATURES_PROMETHEUS: "false",
+    OPRC_CRM_FEATURES_FSM: "false",
+    OPRC_CRM_FEATURES_LEADER_ELECTION: "true",
+    OPRC_CRM_SECURITY_MTLS: "false",
+    OPRC_ENV_ZONE: "eu-1",
+    OPRC_ENV_HW_CLASS: "arm",
+    OPRC_MOCK_CLUSTER_AVAILABILITY: "0.42",
   });
   assert.ok(read.ok, JSON.stringify(read));
   const { settings, analysis, wire } = read.installation;
@@ -39,8 +47,9 @@ test("every variable of upstream is honoured", () => {
     knative: false,
     hpa: true,
     nfrEnforcement: true,
-    metricsTargets: true,
+    metricsTargets: false,
   });
+  assert.deepEqual(settings.monitorLabels, { release: "kube-prometheus-stack", team: "a" });
   const { stabilityMs, cooldownMs, maxReplicas, maxReplicaDelta } = settings.enforcement;
   assert.deepEqual([stabilityMs, cooldownMs, maxReplicas, maxReplicaDelta], [1_000, 90_000, 7, 4]);
   assert.deepEqual(settings.odgm, {
@@ -57,7 +66,12 @@ test("every variable of upstream is honoured", () => {
     stepMs: 15_000,
     cpuPerPodMillis: 250,
   });
-  assert.deepEqual(wire, { namespace: "oaas", environment: "eu" });
+  assert.deepEqual(wire, {
+    namespace: "oaas",
+    environment: "eu",
+    place: { region: "eu", zone: "eu-1", hw_class: "arm" },
+    availability: 0.42,
+  });
 });
 
 const switched: readonly (readonly [profile: string | undefined, hpa: boolean, enforcement: boolean])[] = [
@@ -84,6 +98,9 @@ test("every wrong variable is named, with what is expected", () => {
     OPRC_CRM_PROM_URL: "prometheus:9090",
     OPRC_CRM_TEMPLATES_ODGM_PULL_POLICY: "Sometimes",
     OPRC_CRM_TEMPLATES_ODGM_EXTRA_ENV: "A=1,B",
+    OPRC_CRM_FEATURES_FSM: "perhaps",
+    OPRC_CRM_SECURITY_MTLS: "true",
+    OPRC_MOCK_CLUSTER_AVAILABILITY: "99",
   });
   assert.ok(!read.ok);
   for (const part of [
@@ -93,6 +110,9 @@ test("every wrong variable is named, with what is expected", () => {
     'OPRC_CRM_PROM_URL is "prometheus:9090"; a URL that begins with http:// or https:// is expected',
     'OPRC_CRM_TEMPLATES_ODGM_PULL_POLICY is "Sometimes"; one of Always, IfNotPresent, Never is expected',
     'OPRC_CRM_TEMPLATES_ODGM_EXTRA_ENV has "B"; NAME=VALUE is expected',
+    'OPRC_CRM_FEATURES_FSM is "perhaps"; true or false is expected',
+    "OPRC_CRM_SECURITY_MTLS: the gRPC port has no TLS of its own",
+    'OPRC_MOCK_CLUSTER_AVAILABILITY is "99"; a number from 0 to 1 is expected',
   ])
     assert.ok(read.message.includes(part), `${part} in ${read.message}`);
 });

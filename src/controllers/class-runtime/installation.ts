@@ -28,6 +28,10 @@ export interface WireSettings {
   readonly namespace: string;
   /** What this environment is called. */
   readonly environment: string;
+  /** Where it is and what it is made of, for whoever asks for the topology. */
+  readonly place?: Readonly<Record<string, string>>;
+  /** What is told instead of the share of nodes that are ready, from 0 to 1. */
+  readonly availability?: number;
 }
 
 export const defaultInstallation: Installation = {
@@ -46,13 +50,17 @@ export function readInstallation(variables: Variables): InstallationRead {
   const installation = {
     settings: settingsFrom(read),
     analysis: analysisFrom(read),
-    wire: {
-      namespace: read.text("OPRC_CRM_K8S_NAMESPACE") ?? defaultInstallation.wire.namespace,
-      environment: read.text("OPRC_ENV_REGION") ?? defaultInstallation.wire.environment,
-    },
+    wire: wireFrom(read),
   };
+  for (const name of alwaysOn) read.flag(name, true);
+  // Whoever asks for it must not be served in the clear without a word.
+  if (read.flag("OPRC_CRM_SECURITY_MTLS", false)) read.refuse("OPRC_CRM_SECURITY_MTLS", plaintext);
   return read.problems.length > 0 ? { ok: false, message: read.problems.join("; ") } : { ok: true, installation };
 }
+
+/** What they switch in the original is not optional here, or has a flag of its own; they are only checked. */
+const alwaysOn = ["OPRC_CRM_FEATURES_FSM", "OPRC_CRM_FEATURES_LEADER_ELECTION"] as const;
+const plaintext = "the gRPC port has no TLS of its own; set it to false and let a service mesh or a proxy do it";
 
 function settingsFrom(read: VariableReader): ClassRuntimeSettings {
   const { enforcement: bounds, features } = defaultSettings;
@@ -73,8 +81,12 @@ function settingsFrom(read: VariableReader): ClassRuntimeSettings {
       knative: read.flag("OPRC_CRM_FEATURES_KNATIVE", true),
       hpa: read.flag("OPRC_CRM_FEATURES_HPA", ofProfile.hpa),
       nfrEnforcement: read.flag("OPRC_CRM_FEATURES_NFR_ENFORCEMENT", ofProfile.nfrEnforcement),
-      metricsTargets: read.flag("OPRC_CRM_FEATURES_METRICS_TARGETS", true),
+      metricsTargets: read.flag(
+        "OPRC_CRM_FEATURES_METRICS_TARGETS",
+        read.flag("OPRC_CRM_FEATURES_PROMETHEUS", features.metricsTargets),
+      ),
     },
+    monitorLabels: read.pairs("OPRC_CRM_PROM_MATCH_LABELS"),
     odgm: {
       ...(image !== undefined && { image }),
       ...(pullPolicy !== undefined && { pullPolicy }),
@@ -112,5 +124,21 @@ function analysisFrom(read: VariableReader): AnalysisSettings {
     rangeMs: read.seconds("OPRC_CRM_PROM_RANGE", analysis.rangeMs),
     stepMs: read.seconds("OPRC_CRM_PROM_STEP", analysis.stepMs),
     cpuPerPodMillis: read.whole("OPRC_CRM_REQ_CPU_PER_POD_M", analysis.cpuPerPodMillis),
+  };
+}
+
+function wireFrom(read: VariableReader): WireSettings {
+  const { wire } = defaultInstallation;
+  const availability = read.share("OPRC_MOCK_CLUSTER_AVAILABILITY");
+  const place = Object.entries({
+    region: read.text("OPRC_ENV_REGION"),
+    zone: read.text("OPRC_ENV_ZONE"),
+    hw_class: read.text("OPRC_ENV_HW_CLASS"),
+  }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return {
+    namespace: read.text("OPRC_CRM_K8S_NAMESPACE") ?? wire.namespace,
+    environment: read.text("OPRC_ENV_REGION") ?? wire.environment,
+    ...(place.length > 0 && { place: Object.fromEntries(place) }),
+    ...(availability !== undefined && { availability }),
   };
 }

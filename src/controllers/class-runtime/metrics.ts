@@ -4,10 +4,9 @@ import type { Read } from "../../runtime/read.ts";
 import type { Enforced } from "./nfr/reduce-enforcement.ts";
 
 export interface ClassRuntimeMetrics {
-  /** Remembers how to count phases when somebody asks. */
-  counts(read: Read): void;
+  /** Remembers where to look when somebody asks. */
+  reads(read: Read): void;
   moved(from: ClassRuntimePhase, trail: readonly ClassRuntimePhase[]): void;
-  recommended(dimension: string, value: number): void;
   enforced(results: readonly Enforced[], seconds: number): void;
 }
 
@@ -46,11 +45,13 @@ export function classRuntimeMetrics(registry: MetricsRegistry): ClassRuntimeMetr
   let reader: Read | undefined;
   registry.onCollect(() => {
     if (reader === undefined) return;
-    const byPhase = Map.groupBy(reader.list(ClassRuntime), ({ status }) => status?.phase ?? "pending");
+    const all = reader.list(ClassRuntime);
+    const byPhase = Map.groupBy(all, ({ status }) => status?.phase ?? "pending");
     for (const phase of classRuntimePhases) phases.set(byPhase.get(phase)?.length ?? 0, { phase });
+    for (const [dimension, value] of latestRecommendations(all)) recommendation.set(value, { dimension });
   });
   return {
-    counts(read) {
+    reads(read) {
       reader = read;
     },
     moved(before, trail) {
@@ -60,7 +61,6 @@ export function classRuntimeMetrics(registry: MetricsRegistry): ClassRuntimeMetr
         from = to;
       }
     },
-    recommended: (dimension, value) => recommendation.set(value, { dimension }),
     enforced(results, seconds) {
       if (results.length > 0) latency.observe(seconds);
       for (const result of results) {
@@ -69,4 +69,17 @@ export function classRuntimeMetrics(registry: MetricsRegistry): ClassRuntimeMetr
       }
     },
   };
+}
+
+/** The newest of each dimension, whoever made it; those without a time are older than any with one. */
+function latestRecommendations(classes: readonly ClassRuntime[]): ReadonlyMap<string, number> {
+  const latest = new Map<string, { readonly value: number; readonly at: string }>();
+  for (const { status } of classes) {
+    for (const [dimension, value] of Object.entries(status?.nfr_recommendations ?? {})) {
+      const at = status?.nfr_recommendation_details?.[dimension]?.observed_at ?? "";
+      if (typeof value !== "number" || at < (latest.get(dimension)?.at ?? "")) continue;
+      latest.set(dimension, { value, at });
+    }
+  }
+  return new Map([...latest].map(([dimension, { value }]) => [dimension, value]));
 }

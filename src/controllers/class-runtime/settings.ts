@@ -11,6 +11,8 @@ export interface ClassRuntimeSettings {
     readonly nfrEnforcement: boolean;
     readonly metricsTargets: boolean;
   };
+  /** On every ServiceMonitor, because a Prometheus may pick them by labels of its own. */
+  readonly monitorLabels: Readonly<Record<string, string>>;
   readonly odgm: {
     /** Absent: the template's own. */
     readonly image?: string;
@@ -51,6 +53,7 @@ export const defaultSettings: ClassRuntimeSettings = {
   isEdge: false,
   isDatacenter: false,
   features: { odgm: true, knative: true, hpa: false, nfrEnforcement: true, metricsTargets: true },
+  monitorLabels: {},
   odgm: { extraEnvironment: {} },
   telemetry: { enabled: false },
   timeouts: { readyMs: 300_000, missingMs: 30_000, waitingMs: 60_000 },

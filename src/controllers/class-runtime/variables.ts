@@ -8,12 +8,16 @@ export interface VariableReader {
   text(name: string): string | undefined;
   flag(name: string, otherwise: boolean): boolean;
   whole(name: string, otherwise: number): number;
+  /** From 0 to 1. */
+  share(name: string): number | undefined;
   /** Milliseconds, from plain seconds as upstream writes them or from a Go duration. */
   seconds(name: string, otherwiseMs: number): number;
   oneOf<T extends string>(name: string, accepted: readonly T[]): T | undefined;
   url(name: string): string | undefined;
   /** `A=1,B=2` */
   pairs(name: string): Readonly<Record<string, string>>;
+  /** A value that can be read but not honoured. */
+  refuse(name: string, why: string): void;
 }
 
 export function createVariableReader(variables: Variables): VariableReader {
@@ -36,6 +40,17 @@ export function createVariableReader(variables: Variables): VariableReader {
     problems,
     text,
     whole,
+    share(name) {
+      const value = text(name);
+      if (value === undefined) return undefined;
+      const share = Number(value);
+      if (share >= 0 && share <= 1) return share;
+      wrong(name, value, "a number from 0 to 1");
+      return undefined;
+    },
+    refuse(name, why) {
+      problems.push(`${name}: ${why}`);
+    },
     flag(name, otherwise) {
       const value = text(name)?.toLowerCase();
       if (value === undefined) return otherwise;

@@ -2,7 +2,6 @@ import { ClassRuntime } from "../../../api/class-runtime.ts";
 import { type Controller, defineController } from "../../../runtime/controller.ts";
 import { generationChanged } from "../../../runtime/predicates.ts";
 import { enforcementMode } from "../enforcement-mode.ts";
-import type { ClassRuntimeMetrics } from "../metrics.ts";
 import type { ClassRuntimeSettings } from "../settings.ts";
 import { withoutNulls } from "../without-nulls.ts";
 import { type Measurements, type Queries, queriesFor, recommend, reduceAnalysis } from "./analysis.ts";
@@ -20,7 +19,6 @@ export interface AnalyzerOptions {
 export function classRuntimeAnalyzer(
   { prometheus, intervalMs = 60_000, loadQuery, cpuPerPodMillis = 500 }: AnalyzerOptions,
   { enforcement }: ClassRuntimeSettings,
-  metrics: ClassRuntimeMetrics,
 ): Controller {
   return defineController<ClassRuntime, Observed, Observed, Measurements | undefined>({
     name: "class-runtime-analyzer",
@@ -43,7 +41,6 @@ export function classRuntimeAnalyzer(
       const object = withoutNulls(given);
       if (outcome === undefined) return { requeueAfterMs: intervalMs };
       const recommendations = recommend(object, outcome, cpuPerPodMillis);
-      for (const [dimension, value] of Object.entries(recommendations)) metrics.recommended(dimension, value);
       const status = reduceAnalysis(object, recommendations, outcome.load, enforcement.maxAgeMs / 2, now);
       return { status, requeueAfterMs: intervalMs };
     },

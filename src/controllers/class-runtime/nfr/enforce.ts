@@ -68,29 +68,20 @@ export function enforcerObject(
 const mebibytes = (bytes: number): string =>
   bytes % (1024 * 1024) === 0 ? `${bytes / (1024 * 1024)}Mi` : String(Math.round(bytes));
 
+/** The specification's sentences, and after them what they are about. */
 function failure(change: EnforcementChange, { kind, object, workload }: ReplicaHolder, refused: Refused): Enforced {
   const what = `${kind}/${object.metadata.name}`;
+  const failed = (reason: FailureReason, message: string): Enforced => ({ ok: false, change, reason, message });
   if (refused.reason === "Conflict") {
-    return {
-      ok: false,
-      change,
-      reason: "EnforceConflict",
-      message: `Field manager ownership conflict applying enforcement to ${what}.`,
-    };
+    return failed("EnforceConflict", `Field manager ownership conflict applying enforcement. Object: ${what}.`);
   }
   if (refused.reason === "Invalid" || refused.reason === "BadRequest") {
-    return {
-      ok: false,
-      change,
-      reason: "EnforceInvalid",
-      message: `Invalid enforcement value for ${what}: ${refused.message}`,
-    };
+    return failed("EnforceInvalid", `Invalid enforcement value for ${what}: ${refused.message}.`);
   }
   const isFallback = kind === "Deployment" && workload.kind === "Deployment";
-  return {
-    ok: false,
-    change,
-    reason: isFallback ? "EnforceFallbackFailed" : "EnforceFailed",
-    message: `${isFallback ? "Fallback path failed" : "Enforcement failed"} for ${what}: ${refused.message}`,
-  };
+  return isFallback
+    ? failed("EnforceFallbackFailed", `Fallback path failed. ${what}: ${refused.message}`)
+    : failed("EnforceFailed", `Enforcement failed. ${what}: ${refused.message}`);
 }
+
+type FailureReason = Extract<Enforced, { readonly ok: false }>["reason"];

@@ -2,7 +2,6 @@ import type { ServiceMonitor } from "../../../api/builtin/monitoring.ts";
 import type { HorizontalPodAutoscaler } from "../../../api/builtin/scaling.ts";
 import type { Service } from "../../../api/builtin/service.ts";
 import type { Deployment } from "../../../api/builtin/workloads.ts";
-import type { ClassRuntime } from "../../../api/class-runtime.ts";
 import { labels } from "../../../api/well-known.ts";
 import type { ApplyObject } from "../../../client/client.ts";
 import { isEnforced } from "../enforcement-mode.ts";
@@ -44,7 +43,7 @@ function functionChildren(deployed: DeployedFunction, input: RenderInput): reado
     child("Service", service(deployed, input)),
     ...(features.hpa ? [child("Hpa", autoscaler(deployed, input))] : []),
     ...(features.metricsTargets && input.platform.serviceMonitors
-      ? [child("ServiceMonitor", serviceMonitor(input.classRuntime, name))]
+      ? [child("ServiceMonitor", serviceMonitor(input, name))]
       : []),
   ];
 }
@@ -143,7 +142,7 @@ function autoscaler(
 const targetCpuPercent = 80;
 
 /** The label `oaas_owner` is what the analyzer's queries ask for. */
-function serviceMonitor(classRuntime: ClassRuntime, name: string): ApplyObject<ServiceMonitor> {
+function serviceMonitor({ classRuntime, settings }: RenderInput, name: string): ApplyObject<ServiceMonitor> {
   const endpoint = {
     port: metricsPort,
     path: "/metrics",
@@ -151,8 +150,9 @@ function serviceMonitor(classRuntime: ClassRuntime, name: string): ApplyObject<S
       { action: "replace", sourceLabels: ["__meta_kubernetes_service_label_oaas_io_owner"], targetLabel: "oaas_owner" },
     ],
   };
+  const metadata = childMetadata(classRuntime, name);
   return {
-    metadata: childMetadata(classRuntime, name),
+    metadata: { ...metadata, labels: { ...settings.monitorLabels, ...metadata.labels } },
     spec: {
       selector: {
         matchLabels: {

@@ -270,6 +270,15 @@ test("metrics are found by a ServiceMonitor where its API is served, by annotati
   assert.deepEqual(names(children), ["Deployment/cart", "Service/cart", "ServiceMonitor/cart"]);
   assert.equal(children[1]?.object.metadata.annotations, undefined);
   assert.deepEqual(specOf(children[2])["selector"], { matchLabels: { app: "cart", "oaas.io/owner": "cart" } });
+  const picked = render(
+    "dev",
+    input(classRuntime("cart"), {
+      platform: { knative: false, serviceMonitors: true },
+      settings: { ...defaultSettings, monitorLabels: { release: "stack", app: "not ours to change" } },
+    }),
+  );
+  const { labels } = picked[2]?.object.metadata ?? {};
+  assert.deepEqual([labels?.["release"], labels?.["app"]], ["stack", "cart"]);
 });
 
 test("what cannot be deployed is refused with its field", () => {

@@ -4,10 +4,13 @@ import { ApiError } from "../../../client/api-error.ts";
 import type { Client } from "../../../client/client.ts";
 import { ConnectionError } from "../../../client/connection-error.ts";
 import type { Env } from "../../../env/env.ts";
-import { type GrpcCall, GrpcError, type GrpcMethod, grpcStatus } from "../../../http/grpc-server.ts";
+import { onlyMessage } from "../../../http/grpc-messages.ts";
+import type { GrpcCall, GrpcMethod } from "../../../http/grpc-server.ts";
+import { GrpcError, grpcStatus } from "../../../http/grpc-status.ts";
 import { isConditionTrue } from "../../../kube/condition.ts";
 import type { ObjectKey } from "../../../kube/object.ts";
 import { formatTime } from "../../../kube/time.ts";
+import type { WireSettings } from "../installation.ts";
 import { withoutNulls } from "../without-nulls.ts";
 import { deployedId, sanitizeId, timestamp, toClassRuntime, toUnit } from "./deployment-unit.ts";
 import * as messages from "./messages.ts";
@@ -16,18 +19,14 @@ import { matches, references, summaryOf } from "./summary.ts";
 import { topologyOf } from "./topology.ts";
 
 /** The gRPC services that other parts of OaaS call, on top of the API. */
-export interface WireOptions {
+export interface WireOptions extends WireSettings {
   readonly env: Env;
   readonly client: Client;
-  /** Where class runtimes live that are deployed through this door. */
-  readonly namespace: string;
-  /** What this environment is called. */
-  readonly environment: string;
   readonly version: string;
 }
 
 export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMethod> {
-  const { env, client, namespace, environment, version } = options;
+  const { env, client, namespace, environment, place = {}, availability, version } = options;
   const get = async (id: unknown, signal: AbortSignal): Promise<ClassRuntime> =>
     withoutNulls(await client.get(ClassRuntime, { namespace, name: nameOf(id) }, { signal }));
   const all = async (signal: AbortSignal): Promise<readonly ClassRuntime[]> =>
@@ -99,14 +98,16 @@ export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMetho
       async (request, { signal }) => {
         const nodes = (await client.list(Node, { signal })).items;
         const ready = nodes.filter(({ status }) => isConditionTrue(status?.conditions, "Ready")).length;
+        const share = availability ?? (nodes.length > 0 ? ready / nodes.length : undefined);
         return {
           env_name: request["env"] || environment,
-          status: nodes.length > 0 && ready === nodes.length ? "healthy" : ready > 0 ? "degraded" : "down",
+          // The package manager deploys only to environments that say exactly "Healthy".
+          status: nodes.length > 0 && ready === nodes.length ? "Healthy" : ready > 0 ? "Degraded" : "Unhealthy",
           crm_version: version,
           last_seen: timestamp(formatTime(env.now())),
           node_count: nodes.length,
           ready_nodes: ready,
-          ...(nodes.length > 0 && { availability: ready / nodes.length }),
+          ...(share !== undefined && { availability: share }),
         };
       },
     ),
@@ -115,7 +116,7 @@ export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMetho
       messages.TopologyRequest,
       messages.TopologySnapshot,
       async (_request, { signal }) => ({
-        ...topologyOf(await all(signal), environment),
+        ...topologyOf(await all(signal), environment, place),
         timestamp: timestamp(formatTime(env.now())),
       }),
     ),
@@ -167,7 +168,7 @@ function unary(
     async function* (call) {
       const correlation = call.metadata["x-correlation-id"];
       if (correlation !== undefined) call.setHeader("x-correlation-id", correlation);
-      yield encode(response, await answer(parse(request, call.message), call).catch(translate));
+      yield encode(response, await answer(parse(request, await onlyMessage(call.messages)), call).catch(translate));
     },
   ];
 }
@@ -186,8 +187,10 @@ function translate(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
   const codes: Readonly<Record<number, number>> = {
     400: grpcStatus.invalidArgument,
+    403: grpcStatus.permissionDenied,
     404: grpcStatus.notFound,
     409: grpcStatus.alreadyExists,
+    413: grpcStatus.resourceExhausted,
     422: grpcStatus.invalidArgument,
     429: grpcStatus.unavailable,
     503: grpcStatus.unavailable,
@@ -196,7 +199,8 @@ function translate(error: unknown): never {
 }
 
 /** Says once that we serve, and nothing more until the caller goes. */
-async function* watchHealth({ signal }: GrpcCall): AsyncIterable<Uint8Array> {
+async function* watchHealth({ messages: given, signal }: GrpcCall): AsyncIterable<Uint8Array> {
+  await onlyMessage(given);
   yield encode(messages.HealthCheckResponse, { status: messages.servingStatus.serving });
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();

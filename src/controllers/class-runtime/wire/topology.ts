@@ -2,13 +2,18 @@ import type { ClassRuntime } from "../../../api/class-runtime.ts";
 import type { Value } from "./protobuf.ts";
 
 /** What runs where, from what we know ourselves: the environment, its classes, their functions, data stores and routers. */
-export function topologyOf(classes: readonly ClassRuntime[], environment: string): Value {
+export function topologyOf(
+  classes: readonly ClassRuntime[],
+  environment: string,
+  place: Readonly<Record<string, string>>,
+): Value {
   const root = `environment/${environment}`;
   const nodes: Value[] = [
     {
       id: root,
       node_type: "environment",
       status: "healthy",
+      metadata: place,
       deployed_classes: classes.map(({ metadata }) => metadata.name),
     },
   ];
