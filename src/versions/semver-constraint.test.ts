@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { casesFile, failuresOf } from "../../test/conformance/semver.ts";
 import { parseSemVer } from "./semver.ts";
-import { maxConstraintLength, parseConstraint, satisfies } from "./semver-constraint.ts";
+import { maxAlternatives, maxConstraintLength, parseConstraint, satisfies } from "./semver-constraint.ts";
 
 const table = casesFile("semver-constraints.json");
 
@@ -28,6 +28,11 @@ test("the dialect's own readings hold", () => {
     [">=1.0.0", "1.5.0-beta", false],
     ["", "0.0.1", true],
     ["1.2.3+meta", "1.2.3", true],
+    ["\f>=\f1.0.0", "1.5.0", true],
+    [">=1, 1.2 - 1.4", "1.4.9", true],
+    ["1 - 3 2 - 4", "2.5.0", true],
+    ["1 - 3<2", "1.9.0", true],
+    ["1.x.99999999999999999999", "1.2.3", true],
   ];
   for (const [constraint, version, satisfied] of cases)
     assert.equal(check(constraint, version), satisfied, `${constraint} ${version}`);
@@ -44,6 +49,9 @@ test("a constraint that cannot be read points at the column", () => {
     ["^^1", 2, /found "\^"/],
     ["1.2 - ", 7, /found the end/],
     ["xx", 2, /found "x"/],
+    ["1x", 2, /found "x"/],
+    [">=1 2 - 3", 5, /a comma before a range/],
+    [`${"1||".repeat(maxAlternatives)}1`, 3 * maxAlternatives + 1, /at most 32 alternatives/],
     ["1".repeat(maxConstraintLength + 1), maxConstraintLength + 1, /at most/],
   ];
   for (const [constraint, column, message] of cases) {

@@ -33,8 +33,9 @@ export type ParsedConstraint =
   | { readonly ok: true; readonly constraint: SemVerConstraint }
   | { readonly ok: false; readonly column: number; readonly message: string };
 
-/** A longer constraint is refused before it is read. */
-export const maxConstraintLength = 2048;
+/** A longer constraint is refused before it is read; the dialect's own limits. */
+export const maxConstraintLength = 512;
+export const maxAlternatives = 32;
 
 /** Parses a constraint; an empty one means any release. Columns count from 1. */
 export function parseConstraint(text: string): ParsedConstraint {
@@ -45,6 +46,8 @@ export function parseConstraint(text: string): ParsedConstraint {
   const alternatives: (readonly Comparison[])[] = [];
   let start = 0;
   for (const part of text.split("||")) {
+    if (alternatives.length === maxAlternatives)
+      return refuse(start + 1, `a constraint has at most ${maxAlternatives} alternatives`);
     const comparisons = parseAlternative(text, start, start + part.length);
     if (!comparisons.ok) return comparisons;
     alternatives.push(comparisons.comparisons);
@@ -133,6 +136,7 @@ type ParsedAlternative =
 
 function parseAlternative(text: string, start: number, end: number): ParsedAlternative {
   const comparisons: Comparison[] = [];
+  let mayBeRange = true;
   let at = skipSpace(text, start, end);
   if (at === end) return refuse(at + 1, 'expected a constraint beside "||"');
   while (true) {
@@ -143,6 +147,7 @@ function parseAlternative(text: string, start: number, end: number): ParsedAlter
     const hyphen = skipSpace(text, bound.end, end);
     const isRange =
       operator.length === 0 && hyphen > bound.end && text[hyphen] === "-" && isSpace(text.charAt(hyphen + 1));
+    if (isRange && !mayBeRange) return refuse(at + 1, "expected a comma before a range");
     if (isRange) {
       const upper = parseBound(text, skipSpace(text, hyphen + 1, end), end);
       if (!upper.ok) return upper;
@@ -155,7 +160,10 @@ function parseAlternative(text: string, start: number, end: number): ParsedAlter
     const next = skipSpace(text, at, end);
     if (next === end) return { ok: true, comparisons };
     const hasComma = text[next] === ",";
-    if (!hasComma && next === at) return refuse(next + 1, expected('",", "||", a space or the end', text, next));
+    if (!hasComma && next === at && !isRange)
+      return refuse(next + 1, expected('",", "||", a space or the end', text, next));
+    // The dialect reads `1 - 2 3 - 4`, but `>=1 3 - 4` only with a comma.
+    mayBeRange = hasComma || isRange;
     at = hasComma ? skipSpace(text, next + 1, end) : next;
     if (at === end) return refuse(at + 1, expected("a constraint after the comma", text.slice(0, end), at));
   }
@@ -197,17 +205,20 @@ function parseBound(text: string, start: number, end: number): ParsedBound {
   const numbers: bigint[] = [];
   let isOpen = false;
   for (let part = 0; part < 3; part++) {
-    const wildcardEnd = endOf(inside, at, isWildcard);
+    const wildcardEnd = endOf(inside, at, isOpen ? isOpenPart : isWildcard);
     const numberEnd = endOf(inside, at, isDigit);
-    if (wildcardEnd > at) {
+    if (isOpen && wildcardEnd > at) {
+      at = wildcardEnd;
+    } else if (wildcardEnd > at) {
       if (wildcardEnd > at + 1) return refuse(at + 2, expected('".", a space or the end', inside, at + 1));
       isOpen = true;
       at = wildcardEnd;
     } else if (numberEnd > at) {
       const value = BigInt(inside.slice(at, numberEnd));
       if (value > maxNumber) return refuse(at + 1, `${inside.slice(at, numberEnd)} is too large`);
-      if (!isOpen) numbers.push(value);
+      numbers.push(value);
       at = numberEnd;
+      if (isOpenPart(inside.charAt(at))) return refuse(at + 1, expected('".", a space or the end', inside, at));
     } else {
       return refuse(at + 1, expected(part === 0 ? 'a version such as "1.2.3"' : 'a number or "x"', inside, at));
     }
@@ -228,8 +239,8 @@ const anyRelease: Comparison = {
 };
 
 const isWildcard = (character: string): boolean => character === "x" || character === "X" || character === "*";
-const isSpace = (character: string): boolean =>
-  character === " " || character === "\t" || character === "\n" || character === "\r";
+const isOpenPart = (character: string): boolean => isWildcard(character) || isDigit(character) || character === "|";
+const isSpace = (character: string): boolean => character !== "" && " \t\n\f\r".includes(character);
 
 function skipSpace(text: string, start: number, end: number): number {
   let at = start;

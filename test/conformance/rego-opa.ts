@@ -1,10 +1,7 @@
 /** OPA itself as a peer: a small Go program around its library that answers one JSON line per question. */
-import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { buildGoPeer } from "./go-peer.ts";
 
 export const opaVersion = "v1.22.0";
 
@@ -155,7 +152,7 @@ export interface OpaPeer {
 
 /** The reason why there is no peer, as a string. */
 export function startOpaPeer(): OpaPeer | string {
-  const binary = buildPeer();
+  const binary = buildGoPeer({ name: "opa", program, requires: `github.com/open-policy-agent/opa ${opaVersion}` });
   if (!binary.startsWith("/")) return binary;
   const child = spawn(binary, { stdio: ["pipe", "pipe", "inherit"] });
   const waiting: ((answer: OpaAnswer) => void)[] = [];
@@ -173,41 +170,4 @@ export function startOpaPeer(): OpaPeer | string {
       child.kill("SIGTERM");
     },
   };
-}
-
-/** The path of the binary, or why there is none. Built once, outside the project. */
-function buildPeer(): string {
-  const cache = join(homedir(), ".cache", "capstan-opa");
-  const hash = createHash("sha256")
-    .update(program + opaVersion)
-    .digest("hex")
-    .slice(0, 12);
-  const binary = join(cache, `peer-${hash}`);
-  if (existsSync(binary)) return binary;
-  try {
-    execFileSync("go", ["version"], { stdio: "ignore" });
-  } catch {
-    return "Go is not installed";
-  }
-  const folder = mkdtempSync(join(tmpdir(), "capstan-opa-peer-"));
-  try {
-    mkdirSync(cache, { recursive: true });
-    writeFileSync(join(folder, "main.go"), program);
-    writeFileSync(
-      join(folder, "go.mod"),
-      `module peer\n\ngo 1.25\n\nrequire github.com/open-policy-agent/opa ${opaVersion}\n`,
-    );
-    for (const args of [
-      ["mod", "tidy"],
-      ["build", "-p", "1", "-o", join(folder, "peer"), "."],
-    ]) {
-      execFileSync("nice", ["-n", "15", "go", ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-    }
-    renameSync(join(folder, "peer"), binary);
-    return binary;
-  } catch (error) {
-    return `OPA could not be built: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
