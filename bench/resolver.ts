@@ -5,7 +5,12 @@ import type { CapabilityBinding } from "../src/api/capability-binding.ts";
 import type { GameDefinition } from "../src/api/game-definition.ts";
 import type { ModuleManifest } from "../src/api/module-manifest.ts";
 import type { WorldInstance } from "../src/api/world-instance.ts";
-import { desiredBinding, pairingsOfResolution } from "../src/controllers/capability-resolver/desired-bindings.ts";
+import { bindingName } from "../src/controllers/capability-resolver/binding-name.ts";
+import {
+  desiredBinding,
+  identityOf,
+  pairingsOfResolution,
+} from "../src/controllers/capability-resolver/desired-bindings.ts";
 import { evaluate } from "../src/controllers/capability-resolver/evaluate.ts";
 import {
   manifest,
@@ -46,7 +51,7 @@ function incremental(): Row[] {
     const resolution = resolve(game, lookUp);
     for (const world of worlds) {
       const bindings = [...pairingsOfResolution(resolution).all].map((pairing) =>
-        desiredBinding(world, game.metadata.name, pairing, false),
+        desiredBinding(world, game.metadata.name, pairing, bindingName(identityOf(world.metadata.name, pairing))),
       );
       stored.set(world.metadata.name, bindings as readonly CapabilityBinding[]);
     }

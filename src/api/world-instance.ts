@@ -21,6 +21,7 @@ export const worldConditions = {
     "DuplicateRequirement",
     "InvalidSemverConstraint",
     "UnresolvedRequired",
+    "BindingsRefused",
   ],
   BindingsFrozen: ["UpToDate", "NewerProviderAvailable"],
 } as const;

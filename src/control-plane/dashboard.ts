@@ -1,3 +1,4 @@
+import { CapabilityBinding } from "../api/capability-binding.ts";
 import { GameDefinition } from "../api/game-definition.ts";
 import { KubernetesExecution } from "../api/kubernetes-execution.ts";
 import { ModuleManifest } from "../api/module-manifest.ts";
@@ -142,7 +143,9 @@ async function worldReport(client: Client, namespace: string, name: string): Pro
     .get(GameDefinition, { namespace, name: world.spec.gameRef.name })
     .catch((error: unknown) => (isNotFound(error) ? undefined : Promise.reject(error)));
   const manifests = new Map(items.map((manifest) => [manifest.metadata.name, manifest]));
-  return reportWorld(world, { game: () => game, manifest: (_, module) => manifests.get(module) }).report;
+  const { items: bindings } = await client.list(CapabilityBinding, { namespace });
+  const own = bindings.filter(({ spec }) => spec.worldRef?.name === name);
+  return reportWorld(world, { game: () => game, manifest: (_, module) => manifests.get(module) }, own).report;
 }
 
 /** The solver's proof and remedies; nothing when the time ran out. */

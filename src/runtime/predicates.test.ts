@@ -11,6 +11,7 @@ import {
   labelsChanged,
   not,
   or,
+  ownersChanged,
   type Predicate,
   resourceVersionChanged,
 } from "./predicates.ts";
@@ -34,6 +35,12 @@ describe("predicates", () => {
     ["generation", generationChanged, { generation: 1 }, { generation: 2 }],
     ["labels", labelsChanged, { labels: { a: "1", b: "2" } }, { labels: { a: "1" } }],
     ["annotations", annotationsChanged, {}, { annotations: { a: "1" } }],
+    [
+      "owners",
+      ownersChanged,
+      { ownerReferences: [{ apiVersion: "v1", kind: "Thing", name: "b", uid: "1" }] },
+      { ownerReferences: [] },
+    ],
     ["resource version", resourceVersionChanged, { resourceVersion: "1" }, { resourceVersion: "2" }],
     ["deletion", deletionChanged, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" }],
     ["finalizers", deletionChanged, { finalizers: ["x"] }, {}],

@@ -15,6 +15,9 @@ export const labelsChanged: Predicate = onUpdate(
 export const annotationsChanged: Predicate = onUpdate(
   (old, object) => !deepEqual(old.metadata.annotations, object.metadata.annotations),
 );
+export const ownersChanged: Predicate = onUpdate(
+  (old, object) => !deepEqual(old.metadata.ownerReferences, object.metadata.ownerReferences),
+);
 export const resourceVersionChanged: Predicate = onUpdate(
   (old, object) => old.metadata.resourceVersion !== object.metadata.resourceVersion,
 );

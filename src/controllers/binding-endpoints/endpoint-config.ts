@@ -3,7 +3,8 @@ import { CapabilityBinding } from "../../api/capability-binding.ts";
 import { ModuleManifest } from "../../api/module-manifest.ts";
 import { annotations, labels } from "../../api/well-known.ts";
 import { WorldInstance } from "../../api/world-instance.ts";
-import { safeLabelValue, safeName } from "../../kube/names.ts";
+import { deepEqual } from "../../kube/equality.ts";
+import { nameHash, safeLabelValue, safeName, subdomainMaxLength } from "../../kube/names.ts";
 import type { ObjectKey } from "../../kube/object.ts";
 import { controllerReference } from "../../kube/owner-reference.ts";
 import { type Controller, defineController, index, watch } from "../../runtime/controller.ts";
@@ -39,7 +40,11 @@ export const endpointConfig: Controller = defineController({
       read.get(ModuleManifest, { namespace, name: consumer })?.metadata.annotations?.[annotations.endpoints] ===
       "configmap";
     const consumers = [...new Set(bindings.map(({ spec }) => spec.consumer.moduleManifestName))].filter(asks).sort();
-    return { world, bindings, consumers, existing: read.owned(ConfigMap, world) };
+    const existing = read.owned(ConfigMap, world);
+    const isHeldElsewhere = (config: string): boolean =>
+      read.get(ConfigMap, { namespace, name: config }) !== undefined &&
+      !existing.some(({ metadata }) => metadata.name === config);
+    return { world, bindings, consumers, existing, isHeldElsewhere };
   },
   evaluate: planConfigs,
   async act({ apply, remove }, { write, log }) {
@@ -61,6 +66,8 @@ interface Snapshot {
   readonly bindings: readonly CapabilityBinding[];
   readonly consumers: readonly string[];
   readonly existing: readonly ConfigMap[];
+  /** Names that a ConfigMap of another world, or of a person, has. */
+  readonly isHeldElsewhere: (name: string) => boolean;
 }
 
 interface ConfigPlan {
@@ -68,14 +75,26 @@ interface ConfigPlan {
   readonly remove: readonly ConfigMap[];
 }
 
-export function planConfigs({ world, bindings, consumers, existing }: Snapshot): ConfigPlan {
-  const apply = consumers.map((consumer) => ({
-    metadata: metadataOf(world, consumer),
+export function planConfigs({ world, bindings, consumers, existing, isHeldElsewhere }: Snapshot): ConfigPlan {
+  const wanted = consumers.map((consumer) => ({
+    metadata: metadataOf(world, consumer, isHeldElsewhere),
     data: variablesOf(bindings.filter(({ spec }) => spec.consumer.moduleManifestName === consumer)),
   }));
-  const names = new Set(apply.map(({ metadata }) => metadata.name));
+  const byName = new Map(existing.map((config) => [config.metadata.name, config]));
+  const names = new Set(wanted.map(({ metadata }) => metadata.name));
   const isOurs = ({ metadata }: ConfigMap): boolean => metadata.labels?.[labels.controller] === controllerName;
-  return { apply, remove: existing.filter((config) => isOurs(config) && !names.has(config.metadata.name)) };
+  return {
+    apply: wanted.filter((config) => !isAsWanted(byName.get(config.metadata.name), config)),
+    remove: existing.filter((config) => isOurs(config) && !names.has(config.metadata.name)),
+  };
+}
+
+function isAsWanted(existing: ConfigMap | undefined, { metadata, data }: ConfigPlan["apply"][number]): boolean {
+  const present = existing?.metadata.labels;
+  return (
+    deepEqual(existing?.data ?? {}, data ?? {}) &&
+    Object.entries(metadata.labels).every(([key, value]) => present?.[key] === value)
+  );
 }
 
 /**
@@ -104,8 +123,16 @@ export function variablesOf(bindings: readonly CapabilityBinding[]): Readonly<Re
 
 const variable = (text: string): string => text.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 
-const metadataOf = (world: WorldInstance, consumer: string) => ({
-  name: safeName(`${world.metadata.name}-${consumer}-endpoints`),
+/** Worlds and consumers whose names run together (`a` `b-c`, `a-b` `c`) are told apart by a hash. */
+function nameOf(world: string, consumer: string, isHeldElsewhere: (name: string) => boolean): string {
+  const plain = safeName(`${world}-${consumer}-endpoints`);
+  if (!isHeldElsewhere(plain)) return plain;
+  const hash = nameHash(`${world} ${consumer}`);
+  return safeName(`${plain.slice(0, subdomainMaxLength - hash.length - 1)}-${hash}`);
+}
+
+const metadataOf = (world: WorldInstance, consumer: string, isHeldElsewhere: (name: string) => boolean) => ({
+  name: nameOf(world.metadata.name, consumer, isHeldElsewhere),
   namespace: world.metadata.namespace ?? "",
   labels: {
     [labels.world]: safeLabelValue(world.metadata.name),

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ConfigMap } from "../../api/builtin/configuration.ts";
 import type { Service } from "../../api/builtin/service.ts";
 import type { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { ModuleManifest } from "../../api/module-manifest.ts";
 import type { ServiceTarget } from "../../api/service-target.ts";
-import { variablesOf } from "./endpoint-config.ts";
+import type { WorldInstance } from "../../api/world-instance.ts";
+import { planConfigs, variablesOf } from "./endpoint-config.ts";
 import { evaluate, type Observation } from "./evaluate.ts";
 
 const binding: CapabilityBinding = {
@@ -154,4 +156,26 @@ test("a consumer's variables carry host and port, with the scope and without it"
   const two = variablesOf([bound("world", "a:1"), bound("session", "b:2")]);
   assert.equal(two["ANVIL_CAPABILITY_TIME_SOURCE_ENDPOINT"], undefined);
   assert.equal(two["ANVIL_CAPABILITY_TIME_SOURCE_SESSION_ENDPOINT"], "b:2");
+});
+
+test("a consumer's ConfigMap is written only when it differs, and never over one that is not the world's", () => {
+  const world: WorldInstance = {
+    apiVersion: "game.platform/v1alpha1",
+    kind: "WorldInstance",
+    metadata: { name: "w", namespace: "demo", uid: "uid-w" },
+    spec: { gameRef: { name: "g" }, worldId: "w", region: "eu", shardCount: 1, desiredState: "Running" },
+  };
+  const bound: CapabilityBinding = { ...binding, status: { resolvedEndpoint: "clock.demo.svc:80" } };
+  const consumer = binding.spec.consumer.moduleManifestName;
+  const snapshot = { world, bindings: [bound], consumers: [consumer], isHeldElsewhere: () => false };
+  const [config] = planConfigs({ ...snapshot, existing: [] }).apply;
+  assert.ok(config);
+  assert.equal(config.metadata.name, `w-${consumer}-endpoints`);
+  const stored: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", ...config };
+  assert.deepEqual(planConfigs({ ...snapshot, existing: [stored] }), { apply: [], remove: [] });
+  const edited = { ...stored, data: { ...config.data, MORE: "1" } };
+  assert.deepEqual(planConfigs({ ...snapshot, existing: [edited] }).apply, [config]);
+  assert.deepEqual(planConfigs({ ...snapshot, consumers: [], existing: [stored] }).remove, [stored]);
+  const [apart] = planConfigs({ ...snapshot, existing: [], isHeldElsewhere: () => true }).apply;
+  assert.match(apart?.metadata.name ?? "", new RegExp(`^w-${consumer}-endpoints-[0-9a-f]{10}$`));
 });

@@ -5,20 +5,21 @@ import type { BindingPlan } from "./binding-plan.ts";
 export interface Outcome {
   readonly applied: number;
   readonly removed: number;
-  /** What the API refused, one sentence each; the rest was still done. */
+  /** What the API refused, one sentence each, sorted; the rest was still done. */
   readonly refused: readonly string[];
 }
 
 /**
- * Writes the plan. New bindings come first, so that a consumer is never without one for longer than it must be. Force is
- * right here: a field of ours that somebody else has set is put back.
+ * Writes the plan. New bindings come first, so that a consumer is never without one for longer than it must be. A field of
+ * ours that somebody else has set is put back by force; an object that we did not know of is never taken by it.
  */
 export async function act(plan: BindingPlan, write: Write): Promise<Outcome> {
   const refused: string[] = [];
   let applied = 0;
   let removed = 0;
   for (const binding of plan.apply) {
-    const answer = await write.apply(CapabilityBinding, binding, { force: true });
+    const force = plan.putBack.has(binding.metadata.name);
+    const answer = await write.apply(CapabilityBinding, binding, { force });
     if (answer.ok) applied++;
     else refused.push(`${binding.metadata.name}: ${answer.message}`);
   }
@@ -27,5 +28,5 @@ export async function act(plan: BindingPlan, write: Write): Promise<Outcome> {
     if (answer.ok) removed++;
     else refused.push(`${binding.metadata.name}: ${answer.message}`);
   }
-  return { applied, removed, refused };
+  return { applied, removed, refused: refused.sort() };
 }

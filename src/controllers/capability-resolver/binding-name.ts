@@ -31,9 +31,10 @@ export function bindingName(identity: BindingIdentity): string {
     : `${base.slice(0, subdomainMaxLength - 9).replace(/-+$/, "")}-${digest(base)}`;
 }
 
-/** For the rare identities whose cleaned names are equal (`a.b-c` and `a-b.c`): the same name, told apart by a hash. */
+/** For the rare identities whose plain names are equal (`a.b-c` and `a-b.c`): the same name, told apart by a hash. */
 export function distinctBindingName(identity: BindingIdentity): string {
-  const exact = Object.values(identity).join(" ");
+  const { provider, ...requirement } = identity;
+  const exact = [...Object.values(requirement), ...(identity.multiplicity === "many" ? [provider] : [])].join(" ");
   return `${bindingName(identity)
     .slice(0, subdomainMaxLength - 9)
     .replace(/-+$/, "")}-${digest(exact)}`;

@@ -2,9 +2,11 @@ import type { CapabilityBinding } from "../../api/capability-binding.ts";
 import { labels } from "../../api/well-known.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
 import { controllerOf } from "../../kube/owner-reference.ts";
+import { bindingName, distinctBindingName } from "./binding-name.ts";
 import {
   type DesiredBinding,
   desiredBinding,
+  identityOf,
   managedByValue,
   type Pairing,
   type Pairings,
@@ -14,6 +16,8 @@ import {
 export interface BindingPlan {
   /** Sorted by name. */
   readonly apply: readonly DesiredBinding[];
+  /** Names among them of bindings that exist and are ours. */
+  readonly putBack: ReadonlySet<string>;
   readonly remove: readonly CapabilityBinding[];
   /** Bindings that are wanted and already as they should be. */
   readonly unchanged: number;
@@ -26,33 +30,60 @@ export function planBindings(
   game: string,
   wanted: Pairings,
   existing: readonly CapabilityBinding[],
+  isHeldElsewhere: (name: string) => boolean = () => false,
 ): BindingPlan {
   const { settled, others } = recallSettled(world, game, wanted, existing);
-  if (settled.size === wanted.all.size && others.length === 0)
-    return { apply: [], remove: [], unchanged: settled.size, taken: [] };
+  if (settled.size === wanted.all.size && others.length === 0) return { ...nothingToWrite, unchanged: settled.size };
   const byName = new Map(others.map((binding) => [binding.metadata.name, binding]));
   const wantedNames = new Set<string>();
   const apply: DesiredBinding[] = [];
+  const putBack = new Set<string>();
   const taken: string[] = [];
   let unchanged = settled.size;
   for (const pairing of wanted.all) {
     if (settled.has(pairing)) continue;
-    const binding = desiredBinding(world, game, pairing, wanted.ambiguous.has(pairing));
+    const name = nameOf(world, pairing, wanted, byName, isHeldElsewhere);
+    const binding = desiredBinding(world, game, pairing, name);
     wantedNames.add(binding.metadata.name);
     const found = byName.get(binding.metadata.name);
     if (found && !isOurs(found, world)) taken.push(binding.metadata.name);
-    else if (found && isAsWanted(found, binding)) {
+    else if (found && isAsWanted(found, binding, world)) {
       unchanged++;
       rememberSettled(found, { pairing, worldUid: world.metadata.uid, game });
-    } else apply.push(binding);
+    } else {
+      apply.push(binding);
+      if (found) putBack.add(binding.metadata.name);
+    }
   }
   const remove = others.filter(
     (binding) =>
       !binding.metadata.deletionTimestamp &&
+      isMarked(binding) &&
       ((isOurs(binding, world) && !wantedNames.has(binding.metadata.name)) || isLeftover(binding, world)),
   );
   apply.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return { apply, remove, unchanged, taken: taken.sort() };
+  return { apply, putBack, remove, unchanged, taken: taken.sort() };
+}
+
+export const nothingToWrite: BindingPlan = { apply: [], putBack: new Set(), remove: [], unchanged: 0, taken: [] };
+
+/**
+ * The plain name, unless something else has it: another requirement of this world, or a binding that is not this world's
+ * (worlds `a` and `a-b` with consumers `b-c` and `c` meet). A name once told apart stays, so that bindings do not move.
+ */
+function nameOf(
+  world: WorldInstance,
+  pairing: Pairing,
+  { ambiguous }: Pairings,
+  ofWorld: ReadonlyMap<string, CapabilityBinding>,
+  isHeldElsewhere: (name: string) => boolean,
+): string {
+  const identity = identityOf(world.metadata.name, pairing);
+  const plain = bindingName(identity);
+  const isContested = ambiguous.has(pairing) || isHeldElsewhere(plain);
+  if (!isContested && (ofWorld.size === 0 || ofWorld.has(plain))) return plain;
+  const distinct = distinctBindingName(identity);
+  return isContested || ofWorld.has(distinct) ? distinct : plain;
 }
 
 interface Settled {
@@ -88,27 +119,27 @@ function recallSettled(
   return { settled, others };
 }
 
-/** Ours is what we marked and this very world controls; a binding that a person made is left alone. */
+/**
+ * Ours is what this very world controls, also when somebody has taken our mark off it, and what carries our mark and is
+ * nobody else's. A binding that a person made is left alone.
+ */
 export function isOurs(binding: CapabilityBinding, world: WorldInstance): boolean {
-  return isMarked(binding) && controllerOf(binding)?.uid === world.metadata.uid;
+  const controller = controllerOf(binding);
+  return controller ? controller.uid === world.metadata.uid : isMarked(binding);
 }
 
 /** A deleted world of the same name left this behind; the garbage collector may not have come by yet. */
 function isLeftover(binding: CapabilityBinding, world: WorldInstance): boolean {
   const owner = controllerOf(binding);
-  return (
-    isMarked(binding) &&
-    owner?.kind === "WorldInstance" &&
-    owner.name === world.metadata.name &&
-    owner.uid !== world.metadata.uid
-  );
+  return owner?.kind === "WorldInstance" && owner.name === world.metadata.name && owner.uid !== world.metadata.uid;
 }
 
 const isMarked = ({ metadata }: CapabilityBinding): boolean =>
   metadata.labels?.[labels.bindingManagedBy] === managedByValue;
 
 /** Every field that we own has our value, and nothing stands in the spec that we would not write. */
-function isAsWanted(existing: CapabilityBinding, wanted: DesiredBinding): boolean {
+function isAsWanted(existing: CapabilityBinding, wanted: DesiredBinding, world: WorldInstance): boolean {
+  if (controllerOf(existing)?.uid !== world.metadata.uid) return false;
   const present = existing.metadata.labels;
   const hasLabels = Object.entries(wanted.metadata.labels ?? {}).every(([key, value]) => present?.[key] === value);
   return hasLabels && covers(existing.spec, wanted.spec) && covers(wanted.spec, withoutEndpoint(existing.spec));

@@ -7,7 +7,14 @@ import { type Controller, defineController, watch } from "../../runtime/controll
 import type { EventNote } from "../../runtime/events.ts";
 import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import { allow } from "../../runtime/permission.ts";
-import { annotationsChanged, deletionChanged, generationChanged, labelsChanged, or } from "../../runtime/predicates.ts";
+import {
+  annotationsChanged,
+  deletionChanged,
+  generationChanged,
+  labelsChanged,
+  or,
+  ownersChanged,
+} from "../../runtime/predicates.ts";
 import { act, type Outcome } from "./act.ts";
 import { controllerName } from "./desired-bindings.ts";
 import { type Decision, evaluate } from "./evaluate.ts";
@@ -16,6 +23,7 @@ import { resolverMetrics } from "./metrics.ts";
 import { createObserve, indexes, worldOfBinding, worldsOfGame, worldsOfModule } from "./observe.ts";
 import { reduce } from "./reduce.ts";
 import { traceSelections } from "./trace-selections.ts";
+import { afterRefusals } from "./verdict.ts";
 
 /** Gives every world its bindings: the controller of spec/capability-resolver.md. */
 export function capabilityResolver(registry: MetricsRegistry): Controller {
@@ -30,7 +38,7 @@ export function capabilityResolver(registry: MetricsRegistry): Controller {
       watch(ModuleManifest, { map: worldsOfModule, predicates: [generationChanged] }),
       watch(CapabilityBinding, {
         map: worldOfBinding,
-        predicates: [or(generationChanged, labelsChanged, deletionChanged)],
+        predicates: [or(generationChanged, labelsChanged, ownersChanged, deletionChanged)],
       }),
     ],
     indexes,
@@ -38,29 +46,47 @@ export function capabilityResolver(registry: MetricsRegistry): Controller {
     observe: (world, { read }) => observe(world, read),
     evaluate,
     async act(decision, { object, read, write, log }) {
-      if (decision.kind === "Stopped") return undefined;
+      if (decision.kind === "Stopped") return metrics.counted(async () => undefined);
       logSelections(object, decision, log);
       traceSelections(object, decision);
       const outcome = await metrics.counted(() => act(decision.plan, write));
       metrics.observe(object, decision, outcome, read);
       return outcome;
     },
-    reduce: ({ object, decision, outcome, now }) => ({
-      status: reduce(object, decision, now),
-      events: eventsOf(object, decision, outcome),
-    }),
+    reduce: ({ object, decision, outcome, now }) => {
+      const status = reduce(object, decision, now, outcome);
+      return {
+        status,
+        events: eventsOf(object, status, decision, outcome),
+        ...(outcome && outcome.refused.length > 0 && { requeueAfterMs: askAgainAfterMs }),
+      };
+    },
   });
 }
 
-/** Events say what happened: a changed verdict, and bindings that were written. */
-function eventsOf(world: WorldInstance, decision: Decision, outcome: Outcome | undefined): readonly EventNote[] {
+/** What the API refused today it may take later, and nothing else would tell. */
+const askAgainAfterMs = 30_000;
+
+/** Events say what happened: a changed verdict, a newer provider that is not taken, and bindings that were written. */
+export function eventsOf(
+  world: WorldInstance,
+  status: NonNullable<WorldInstance["status"]>,
+  decision: Decision,
+  outcome: Outcome | undefined,
+): readonly EventNote[] {
   if (decision.kind === "Stopped") return [];
-  const { verdict } = decision;
-  const before = findCondition(world.status?.conditions, "BindingsResolved");
-  const isNews = before?.reason !== verdict.bindings.reason || before.message !== verdict.bindings.message;
   const { applied = 0, removed = 0, refused = [] } = outcome ?? {};
+  const { event } = afterRefusals(decision.verdict, refused);
+  const isNews = (type: string): boolean => {
+    const [before, after] = [world.status, status].map((each) => findCondition(each?.conditions, type));
+    return before?.reason !== after?.reason || before?.message !== after?.message;
+  };
+  const frozen = findCondition(status.conditions, "BindingsFrozen");
   return [
-    ...(isNews ? [{ type: verdict.event.type, reason: verdict.event.reason, message: verdict.message }] : []),
+    ...(isNews("BindingsResolved") ? [{ ...event, message: status.message ?? "" }] : []),
+    ...(frozen?.reason === "NewerProviderAvailable" && isNews("BindingsFrozen")
+      ? [{ type: "Normal" as const, reason: frozen.reason, message: frozen.message ?? "" }]
+      : []),
     ...(applied + removed > 0
       ? [
           {
@@ -70,10 +96,5 @@ function eventsOf(world: WorldInstance, decision: Decision, outcome: Outcome | u
           },
         ]
       : []),
-    ...refused.map((message) => ({
-      type: "Warning" as const,
-      reason: "UnresolvedBindings",
-      message: `The API refused ${message}`,
-    })),
   ];
 }

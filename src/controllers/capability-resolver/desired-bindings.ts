@@ -6,7 +6,7 @@ import { apiVersionOf } from "../../kube/kind.ts";
 import { safeLabelValue } from "../../kube/names.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { controllerReference } from "../../kube/owner-reference.ts";
-import { bindingName, distinctBindingName } from "./binding-name.ts";
+import { type BindingIdentity, bindingName } from "./binding-name.ts";
 import type { Resolution, ResolvedRequirement } from "./resolution.ts";
 import type { Candidate } from "./rules.ts";
 
@@ -74,20 +74,14 @@ function pairing({ consumer, requirement }: ResolvedRequirement, provider: Candi
   return known;
 }
 
-export function desiredBinding(
-  world: WorldInstance,
-  game: string,
-  wanted: Pairing,
-  isAmbiguous: boolean,
-): DesiredBinding {
+export function desiredBinding(world: WorldInstance, game: string, wanted: Pairing, name: string): DesiredBinding {
   const { consumer, requirement, provider } = wanted;
   const { required, preferred } = requirement.features ?? {};
-  const identity = identityOf(world.metadata.name, wanted);
   return {
     apiVersion: apiVersionOf(CapabilityBinding),
     kind: CapabilityBinding.kind,
     metadata: {
-      name: isAmbiguous ? distinctBindingName(identity) : bindingName(identity),
+      name,
       namespace: world.metadata.namespace ?? "",
       labels: {
         [labels.bindingManagedBy]: managedByValue,
@@ -118,10 +112,7 @@ export function desiredBinding(
   };
 }
 
-const identityOf = (
-  world: string,
-  { consumer, requirement, provider }: Pairing,
-): Parameters<typeof bindingName>[0] => ({
+export const identityOf = (world: string, { consumer, requirement, provider }: Pairing): BindingIdentity => ({
   world,
   consumer,
   capabilityId: requirement.capabilityId,

@@ -4,7 +4,9 @@ import type { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { ModuleManifest } from "../../api/module-manifest.ts";
 import { annotations } from "../../api/well-known.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
-import { bindingName } from "./binding-name.ts";
+import { bindingName, distinctBindingName } from "./binding-name.ts";
+import { nothingToWrite } from "./binding-plan.ts";
+import { eventsOf } from "./controller.ts";
 import type { DesiredBinding } from "./desired-bindings.ts";
 import { type Decision, evaluate } from "./evaluate.ts";
 import { game, manifest, namespace, provides, requires, world } from "./example-world.ts";
@@ -147,7 +149,7 @@ test("satisfiable bindings are written although others are not", () => {
 test("nothing is written when nothing changed", () => {
   const first = planOf(decide(world(), [timeSource, physics, interaction]));
   const again = planOf(decide(world(), [timeSource, physics, interaction], first.apply.map(stored)));
-  assert.deepEqual(again, { apply: [], remove: [], unchanged: 2, taken: [] });
+  assert.deepEqual(again, { ...nothingToWrite, unchanged: 2 });
 });
 
 test("an edited binding is put back, a stale one removed, a person's own left alone", () => {
@@ -173,6 +175,47 @@ test("a name that a person's binding has is not taken from it", () => {
   const decision = decide(subject, [timeSource, physics, interaction], [byHand]);
   assert.deepEqual(planOf(decision).taken, [first.metadata.name]);
   assert.match(reduce(subject, decision, now).message ?? "", /not ours and left alone: cb-/);
+});
+
+test("a binding that lost our mark or its owner is put back by force, a new one never is", () => {
+  const subject = world();
+  const [first, second] = planOf(decide(subject, [timeSource, physics, interaction])).apply.map(stored);
+  assert.ok(first && second);
+  const { labels: _, ...unmarked } = first.metadata;
+  const { ownerReferences: __, ...orphaned } = second.metadata;
+  const edited = [
+    { ...first, metadata: unmarked },
+    { ...second, metadata: orphaned },
+  ];
+  const plan = planOf(decide(subject, [timeSource, physics, interaction], edited));
+  assert.deepEqual(names(plan.apply), [first.metadata.name, second.metadata.name]);
+  assert.deepEqual([...plan.putBack].sort(), names(plan.apply));
+  assert.deepEqual([...planOf(decide(subject, [timeSource, physics, interaction])).putBack], []);
+});
+
+test("a name that something else in the namespace has is told apart by a hash, and then stays", () => {
+  const held = "cb-anvil-sample-world-core-physics-engine-time-source-world-1";
+  const isHeldElsewhere = (name: string): boolean => name === held;
+  const subject = world();
+  const modules = [timeSource, physics, interaction];
+  const first = planOf(decide(subject, modules, [], isHeldElsewhere));
+  const [, apart] = names(first.apply);
+  assert.match(apart ?? "", /^cb-anvil-sample-world-core-physics-engine-time-source-world-1-[0-9a-f]{8}$/);
+  const later = planOf(decide(subject, modules, first.apply.map(stored)));
+  assert.deepEqual(later, { ...nothingToWrite, unchanged: 2 });
+  const afresh = first.apply.map(stored).map((binding) => structuredClone(binding));
+  assert.deepEqual(planOf(decide(subject, modules, afresh)), { ...nothingToWrite, unchanged: 2 });
+});
+
+test("worlds and consumers whose names run together get a binding each", () => {
+  const identity = { capabilityId: "time.source", scope: "world", multiplicity: "1", provider: "p" };
+  const [one, other] = [
+    { world: "a-b", consumer: "c", ...identity },
+    { world: "a", consumer: "b-c", ...identity },
+  ];
+  assert.equal(bindingName(one), bindingName(other));
+  assert.notEqual(distinctBindingName(one), distinctBindingName(other));
+  assert.equal(distinctBindingName(one), distinctBindingName({ ...one, provider: "q" }));
 });
 
 test("bindings of a deleted namesake are removed, never adopted", () => {
@@ -211,6 +254,52 @@ test("a frozen world reports a newer provider and keeps the old one until it no 
   assert.equal(forced.apply[0]?.spec.provider.moduleManifestName, "new-time-source");
 });
 
+test("a frozen world keeps the very version that it has while it is offered, of one provider and of many", () => {
+  for (const multiplicity of ["1", "many"] as const) {
+    const offers = (...versions: string[]): ModuleManifest =>
+      manifest(
+        "clock",
+        versions.map((version) => provides("time.source", version, { multiplicity })),
+      );
+    const consumer = manifest("consumer", [], [requires("time.source", "*", { multiplicity })]);
+    const before = planOf(decide(world(), [offers("1.0.0"), consumer])).apply.map(stored);
+    const frozen = world("anvil-sample-world", {}, { [annotations.freezeBindings]: "true" });
+    const decision = decide(frozen, [offers("1.0.0", "1.5.0"), consumer], before);
+    assert.deepEqual(planOf(decision), { ...nothingToWrite, unchanged: 1 });
+    assert.deepEqual(decision.kind === "Resolve" && decision.frozen?.waiting, [
+      "consumer could take time.source 1.5.0 of clock",
+    ]);
+    const [moved, ...others] = planOf(decide(frozen, [offers("1.5.0", "1.6.0"), consumer], before)).apply;
+    assert.equal(moved?.spec.provider.capabilityVersion, "1.6.0");
+    assert.deepEqual(others, []);
+  }
+});
+
+test("a newer provider of a frozen world is told once, by an event too", () => {
+  const newer = manifest("new-time-source", [provides("time.source", "1.5.0")]);
+  const before = planOf(decide(world(), [timeSource, physics])).apply.map(stored);
+  const frozen = world("anvil-sample-world", {}, { [annotations.freezeBindings]: "true" });
+  const decision = decide(frozen, [timeSource, physics, newer], before);
+  const status = reduce(frozen, decision, now);
+  const outcome = { applied: 0, removed: 0, refused: [] };
+  const told = eventsOf(frozen, status, decision, outcome).map(({ reason }) => reason);
+  assert.deepEqual(told, ["BindingsResolved", "NewerProviderAvailable"]);
+  assert.deepEqual(eventsOf({ ...frozen, status }, status, decision, outcome), []);
+});
+
+test("a binding that the API refuses keeps the world from running, and is told once", () => {
+  const subject = world();
+  const decision = decide(subject, [timeSource, physics, interaction]);
+  const outcome = { applied: 1, removed: 0, refused: ["cb-x: admission webhook said no"] };
+  const status = reduce(subject, decision, now, outcome);
+  assert.equal(status.phase, "Error");
+  assert.equal(status.message, "BindingsRefused: cb-x: admission webhook said no");
+  assert.equal(status.conditions?.find(({ type }) => type === "BindingsResolved")?.reason, "BindingsRefused");
+  const told = eventsOf(subject, status, decision, outcome).map(({ type, reason }) => `${type} ${reason}`);
+  assert.deepEqual(told, ["Warning UnresolvedBindings", "Normal BindingsApplied"]);
+  assert.deepEqual(eventsOf({ ...subject, status }, status, decision, { ...outcome, applied: 0 }), []);
+});
+
 test("transition times move only when a status moves", () => {
   const subject = world();
   const first = reduce(subject, decide(subject, [timeSource, physics, interaction]), now);
@@ -245,6 +334,7 @@ function decide(
   subject: WorldInstance,
   modules: readonly ModuleManifest[] | undefined,
   bindings: readonly CapabilityBinding[] = [],
+  isHeldElsewhere: (name: string) => boolean = () => false,
 ): Decision {
   if (!modules) return evaluate({ world: subject, bindings });
   const wanted = ["core-time-source", "core-physics-engine", "core-interaction-engine"];
@@ -252,7 +342,7 @@ function decide(
   const isWhole = present.every((name) => wanted.includes(name)) && present.length !== 2;
   const definition = game(isWhole ? wanted : present);
   const resolution = resolveGame(definition, (name) => modules.find(({ metadata }) => metadata.name === name));
-  return evaluate({ world: subject, game: { definition, resolution }, bindings });
+  return evaluate({ world: subject, game: { definition, resolution }, bindings, isHeldElsewhere });
 }
 
 function planOf(decision: Decision): Extract<Decision, { kind: "Resolve" }>["plan"] {

@@ -3,7 +3,7 @@ import type { GameDefinition } from "../../api/game-definition.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
 import { type BindingPlan, isOurs, planBindings } from "./binding-plan.ts";
 import { type Pairings, pairingsOf, pairingsOfResolution } from "./desired-bindings.ts";
-import { isFrozen, keepProviders } from "./freeze.ts";
+import { isFrozen, type Kept, keepProviders } from "./freeze.ts";
 import type { Resolution } from "./resolution.ts";
 import { gameNotFound, type Verdict, verdictOf } from "./verdict.ts";
 
@@ -14,6 +14,8 @@ export interface Observation {
   readonly game?: { readonly definition: GameDefinition; readonly resolution: Resolution };
   /** Every binding in the namespace that says it belongs to this world, whoever made it. */
   readonly bindings: readonly CapabilityBinding[];
+  /** Names in the namespace that a binding of another world, or of none, has. */
+  readonly isHeldElsewhere?: (name: string) => boolean;
 }
 
 export type Decision =
@@ -25,11 +27,11 @@ export type Decision =
       readonly verdict: Verdict;
       /** Absent without a game. */
       readonly resolution?: Resolution;
-      /** Only for a frozen world: what it would take otherwise. */
-      readonly frozen?: readonly string[];
+      /** Only for a frozen world: what it keeps, and what it would take otherwise. */
+      readonly frozen?: Kept;
     };
 
-export function evaluate({ world, game, bindings }: Observation): Decision {
+export function evaluate({ world, game, bindings, isHeldElsewhere }: Observation): Decision {
   if (world.spec.desiredState === "Stopped") return { kind: "Stopped" };
   if (!game) {
     const plan = planBindings(world, "", nothing, bindings);
@@ -41,19 +43,19 @@ export function evaluate({ world, game, bindings }: Observation): Decision {
   if (!isFrozen(world)) {
     return {
       kind: "Resolve",
-      plan: planBindings(world, name, pairingsOfResolution(resolution), bindings),
+      plan: planBindings(world, name, pairingsOfResolution(resolution), bindings, isHeldElsewhere),
       verdict,
       resolution,
     };
   }
   const ours = bindings.filter((binding) => isOurs(binding, world));
-  const { bound, waiting } = keepProviders(resolution, ours);
+  const frozen = keepProviders(resolution, ours);
   return {
     kind: "Resolve",
-    plan: planBindings(world, name, pairingsOf(bound), bindings),
+    plan: planBindings(world, name, pairingsOf(frozen.bound), bindings, isHeldElsewhere),
     verdict,
     resolution,
-    frozen: waiting,
+    frozen,
   };
 }
 

@@ -17,21 +17,21 @@ export interface Kept {
 
 export function keepProviders(resolution: Resolution, existing: readonly CapabilityBinding[]): Kept {
   const best = boundRequirements(resolution);
-  const current = new Map<string, Set<string>>();
+  const current = new Map<string, Held>();
   for (const { spec } of existing) {
     const key = `${spec.consumer.moduleManifestName} ${requirementKey(spec)}`;
-    const providers = current.get(key) ?? new Set();
-    current.set(key, providers.add(spec.provider.moduleManifestName));
+    const held = current.get(key) ?? new Map();
+    current.set(key, held.set(spec.provider.moduleManifestName, spec.provider.capabilityVersion));
   }
   const waiting: string[] = [];
   const bound = best.map((requirement) => {
     const { resolved } = requirement;
     const held = current.get(`${resolved.consumer} ${requirementKey(resolved.requirement)}`);
-    const kept = held && compatible(resolved).filter(({ moduleManifestName }) => held.has(moduleManifestName));
-    if (!kept || kept.length === 0) return requirement;
+    const kept = held ? keep(held, resolved) : [];
+    if (kept.length === 0) return requirement;
     const providers = resolved.requirement.multiplicity === "many" ? kept : kept.slice(0, 1);
     for (const newer of requirement.providers) {
-      if (!providers.some(({ moduleManifestName }) => moduleManifestName === newer.moduleManifestName)) {
+      if (!providers.includes(newer)) {
         waiting.push(
           `${resolved.consumer} could take ${resolved.requirement.capabilityId} ${newer.provision.version} of ${newer.moduleManifestName}`,
         );
@@ -42,5 +42,14 @@ export function keepProviders(resolution: Resolution, existing: readonly Capabil
   return { bound, waiting: waiting.sort() };
 }
 
-const compatible = ({ candidates }: ResolvedRequirement): readonly Candidate[] =>
-  candidates.filter(({ objection }) => objection === undefined);
+/** The versions that a world has, by module. */
+type Held = Map<string, string | undefined>;
+
+/** The very version that the world has, or the module's best one when it no longer offers that. */
+function keep(held: Held, { candidates }: ResolvedRequirement): readonly Candidate[] {
+  const compatible = candidates.filter(({ objection }) => objection === undefined);
+  return [...held].flatMap(([module, version]) => {
+    const offered = compatible.filter(({ moduleManifestName }) => moduleManifestName === module);
+    return offered.find(({ provision }) => provision.version === version) ?? offered[0] ?? [];
+  });
+}

@@ -18,6 +18,7 @@ export function resolverMetrics(registry: MetricsRegistry): ResolverMetrics {
     help: "Reconciles of worlds by result.",
     labels: ["result"],
   });
+  for (const result of ["success", "error"]) reconciles.add(0, { result });
   const unresolved = registry.counter({
     name: "capabilityresolver_unresolved_required_total",
     help: "Times that a world was found with required requirements that no provider satisfies.",

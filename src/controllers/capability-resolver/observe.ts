@@ -26,8 +26,12 @@ export function createObserve(): (world: WorldInstance, read: Read) => Observati
     const bindings = read.byIndex(CapabilityBinding, "world", `${namespace}/${name}`);
     const definition = read.get(GameDefinition, { namespace, name: world.spec.gameRef.name });
     if (!definition) return { world, bindings };
+    const isHeldElsewhere = (binding: string): boolean => {
+      const holder = read.get(CapabilityBinding, { namespace, name: binding });
+      return holder !== undefined && holder.spec.worldRef?.name !== name;
+    };
     const resolution = resolve(definition, (module) => read.get(ModuleManifest, { namespace, name: module }));
-    return { world, bindings, game: { definition, resolution } };
+    return { world, bindings, isHeldElsewhere, game: { definition, resolution } };
   };
 }
 

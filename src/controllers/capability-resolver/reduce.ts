@@ -1,11 +1,13 @@
 import type { WorldInstance } from "../../api/world-instance.ts";
 import { type ConditionState, removeCondition, setCondition } from "../../kube/condition.ts";
+import type { Outcome } from "./act.ts";
 import type { Decision } from "./evaluate.ts";
+import { afterRefusals } from "./verdict.ts";
 
 type WorldStatus = NonNullable<WorldInstance["status"]>;
 
 /** The world's new status. Fields and conditions of other writers stay. */
-export function reduce(world: WorldInstance, decision: Decision, now: Date): WorldStatus {
+export function reduce(world: WorldInstance, decision: Decision, now: Date, outcome?: Outcome): WorldStatus {
   const observedGeneration = world.metadata.generation;
   const old = world.status ?? {};
   if (decision.kind === "Stopped") {
@@ -16,7 +18,8 @@ export function reduce(world: WorldInstance, decision: Decision, now: Date): Wor
       message: "Stopped: bindings are kept as they were",
     };
   }
-  const { verdict, plan, frozen } = decision;
+  const { plan, frozen } = decision;
+  const verdict = afterRefusals(decision.verdict, outcome?.refused ?? []);
   const taken = plan.taken.length > 0 ? `; not ours and left alone: ${plan.taken.join(", ")}` : "";
   const state = (type: string, resolved: boolean, reason: string, message: string): ConditionState => ({
     type,
@@ -36,7 +39,7 @@ export function reduce(world: WorldInstance, decision: Decision, now: Date): Wor
     now,
   );
   conditions = frozen
-    ? setCondition(conditions, frozenState(frozen, state), now)
+    ? setCondition(conditions, frozenState(frozen.waiting, state), now)
     : removeCondition(conditions, "BindingsFrozen");
   return {
     ...old,

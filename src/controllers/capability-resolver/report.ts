@@ -2,10 +2,10 @@ import type { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { GameDefinition } from "../../api/game-definition.ts";
 import type { ModuleManifest } from "../../api/module-manifest.ts";
 import type { WorldInstance } from "../../api/world-instance.ts";
-import type { BindingPlan } from "./binding-plan.ts";
+import { type BindingPlan, nothingToWrite } from "./binding-plan.ts";
 import { evaluate } from "./evaluate.ts";
 import { remedyOf } from "./remedy.ts";
-import { type ResolvedRequirement, resolveGame } from "./resolution.ts";
+import { type JudgedCandidate, type ResolvedRequirement, resolveGame } from "./resolution.ts";
 import type { Candidate } from "./rules.ts";
 import { unresolvedReason } from "./verdict.ts";
 
@@ -59,22 +59,25 @@ export function reportWorld(
   const definition = catalogue.game(namespace, world.spec.gameRef.name);
   const resolution = definition && resolveGame(definition, (name) => catalogue.manifest(namespace, name));
   const decision = evaluate({ world, bindings, ...(definition && resolution && { game: { definition, resolution } }) });
+  const frozen = decision.kind === "Resolve" ? (decision.frozen?.bound ?? []) : [];
+  const kept = new Map(frozen.map(({ resolved, providers }) => [resolved, providers]));
   const report: WorldReport = {
     namespace,
     world: world.metadata.name,
     game: world.spec.gameRef.name,
     phase: decision.kind === "Stopped" ? "Stopped" : decision.verdict.phase,
     message: decision.kind === "Stopped" ? "Stopped: bindings are kept as they were" : decision.verdict.message,
-    requirements: (resolution?.requirements ?? []).map(reportRequirement),
+    requirements: (resolution?.requirements ?? []).map((resolved) =>
+      reportRequirement(resolved, kept.get(resolved) ?? boundTo(resolved)),
+    ),
   };
   return {
     report,
-    plan:
-      decision.kind === "Stopped" ? { apply: [], remove: [], unchanged: bindings.length, taken: [] } : decision.plan,
+    plan: decision.kind === "Stopped" ? { ...nothingToWrite, unchanged: bindings.length } : decision.plan,
   };
 }
 
-export function reportRequirement(resolved: ResolvedRequirement): RequirementReport {
+function reportRequirement(resolved: ResolvedRequirement, taken: readonly Candidate[]): RequirementReport {
   const { consumer, requirement, outcome, candidates } = resolved;
   const remedy = remedyOf(resolved);
   const reason = reasonOf(resolved);
@@ -86,14 +89,34 @@ export function reportRequirement(resolved: ResolvedRequirement): RequirementRep
     multiplicity: requirement.multiplicity,
     dependencyMode: requirement.dependencyMode,
     outcome: outcome.kind,
-    providers: outcome.kind === "Bound" ? outcome.providers.map(reportProvider) : [],
+    providers: taken.map(reportProvider),
     ...(reason && { reason }),
     ...(remedy && { remedy }),
-    refused: candidates.flatMap((candidate) =>
-      candidate.objection
-        ? [{ ...reportProvider(candidate), rule: candidate.objection.rule, objection: candidate.objection.sentence }]
-        : [],
-    ),
+    refused: candidates
+      .filter((candidate) => !taken.includes(candidate))
+      .map((candidate) => ({ ...reportProvider(candidate), ...whyNot(candidate, resolved, taken) })),
+  };
+}
+
+const boundTo = ({ outcome }: ResolvedRequirement): readonly Candidate[] =>
+  outcome.kind === "Bound" ? outcome.providers : [];
+
+/** A candidate that fits and was not taken either waits for a thaw, or something better was taken. */
+function whyNot(
+  candidate: JudgedCandidate,
+  resolved: ResolvedRequirement,
+  taken: readonly Candidate[],
+): { readonly rule: string; readonly objection: string } {
+  const { objection, moduleManifestName, provision } = candidate;
+  if (objection) return { rule: objection.rule, objection: objection.sentence };
+  if (boundTo(resolved).includes(candidate))
+    return { rule: "frozen", objection: "fits and would be taken if the world were not frozen" };
+  const better = taken.find((each) => each.moduleManifestName === moduleManifestName) ?? taken[0];
+  if (!better) return { rule: "preference", objection: "fits, but the requirement itself is in error" };
+  const isTie = better.provision.version === provision.version;
+  return {
+    rule: "preference",
+    objection: `fits, but ${better.moduleManifestName} ${isTie ? "comes first by name" : `has version ${better.provision.version}`}`,
   };
 }
 

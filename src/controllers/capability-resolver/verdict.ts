@@ -75,6 +75,24 @@ export function verdictOf(resolution: Resolution): Verdict {
   };
 }
 
+/** A binding that the API does not take is as good as none. */
+export function afterRefusals(verdict: Verdict, refused: readonly string[]): Verdict {
+  if (refused.length === 0) return verdict;
+  const refusals = few("BindingsRefused: ", refused);
+  const message = verdict.bindings.resolved ? refusals : `${verdict.message}; ${refusals}`;
+  return {
+    ...verdict,
+    phase: "Error",
+    message,
+    bindings: {
+      resolved: false,
+      reason: verdict.bindings.resolved ? "BindingsRefused" : verdict.bindings.reason,
+      message,
+    },
+    event: verdict.bindings.resolved ? { type: "Warning", reason: "UnresolvedBindings" } : verdict.event,
+  };
+}
+
 function modulesVerdict({ missingRequired, missingOptional }: Resolution): Verdict["modules"] {
   if (missingRequired.length > 0) {
     return {
