@@ -4,6 +4,7 @@ import { setCondition } from "../../kube/condition.ts";
 import { type Controller, defineController, index, watch } from "../../runtime/controller.ts";
 import { generationChanged } from "../../runtime/predicates.ts";
 import { gamesOfModule, keyOf } from "./observe.ts";
+import { requirementKey } from "./resolution.ts";
 import { readConstraint } from "./rules.ts";
 
 /** Tells on each GameDefinition which of its modules are there and can be used. */
@@ -87,8 +88,9 @@ export function judgeGame({
 
 function judgeModule(name: string, manifest: ModuleManifest | undefined): GameVerdict["modules"][number] {
   if (!manifest) return { name, status: "Missing", reason: `there is no ModuleManifest ${name}` };
-  for (const [position, { versionConstraint }] of manifest.spec.requires.entries()) {
-    const constraint = readConstraint(versionConstraint);
+  const seen = new Map<string, number>();
+  for (const [position, requirement] of manifest.spec.requires.entries()) {
+    const constraint = readConstraint(requirement.versionConstraint);
     if (!constraint.ok) {
       return {
         name,
@@ -96,6 +98,16 @@ function judgeModule(name: string, manifest: ModuleManifest | undefined): GameVe
         reason: `spec.requires[${position}].versionConstraint, column ${constraint.column}: ${constraint.message}`,
       };
     }
+    const key = requirementKey(requirement);
+    const first = seen.get(key);
+    if (first !== undefined) {
+      return {
+        name,
+        status: "Invalid",
+        reason: `spec.requires[${first}] and spec.requires[${position}] are the same requirement`,
+      };
+    }
+    seen.set(key, position);
   }
   return { name, status: "Found" };
 }

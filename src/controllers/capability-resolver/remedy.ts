@@ -1,6 +1,6 @@
 import type { Requirement } from "../../api/module-manifest.ts";
-import type { ResolvedRequirement } from "./resolution.ts";
-import { allObjectionsTo, type Candidate, type RuleName } from "./rules.ts";
+import { nearestOf, type ResolvedRequirement } from "./resolution.ts";
+import type { Candidate, RuleName } from "./rules.ts";
 
 /** The smallest change that would satisfy an unresolved requirement, as a sentence; nothing when it is satisfied. */
 export function remedyOf({
@@ -22,23 +22,10 @@ export function remedyOf({
       const nearest = nearestOf(requirement, candidates);
       if (!nearest)
         return `add a module to the game that provides ${requirement.capabilityId} in scope ${requirement.scope}`;
-      const { candidate, rules } = nearest;
-      return rules.map((rule) => changes[rule](place, requirement, candidate)).join(", and ");
+      const { candidate, objections } = nearest;
+      return objections.map(({ rule }) => changes[rule](place, requirement, candidate)).join(", and ");
     }
   }
-}
-
-/** The candidate with the fewest objections; candidates come best first, so the first of equals stays. */
-function nearestOf(
-  requirement: Requirement,
-  candidates: readonly Candidate[],
-): { candidate: Candidate; rules: readonly RuleName[] } | undefined {
-  let nearest: { candidate: Candidate; rules: readonly RuleName[] } | undefined;
-  for (const candidate of candidates) {
-    const rules = allObjectionsTo(requirement, candidate).map(({ rule }) => rule);
-    if (!nearest || rules.length < nearest.rules.length) nearest = { candidate, rules };
-  }
-  return nearest;
 }
 
 type Change = (place: string, requirement: Requirement, candidate: Candidate) => string;

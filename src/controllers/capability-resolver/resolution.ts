@@ -1,7 +1,7 @@
 import type { GameDefinition } from "../../api/game-definition.ts";
 import type { ModuleManifest, Requirement } from "../../api/module-manifest.ts";
 import { compareSemVer } from "../../versions/semver.ts";
-import { type Candidate, type Objection, objectionTo, readConstraint, readVersion } from "./rules.ts";
+import { allObjectionsTo, type Candidate, type Objection, objectionTo, readConstraint, readVersion } from "./rules.ts";
 
 /**
  * Which provider each requirement of a game's modules is bound to, and why not another. Pure; it does not depend on the
@@ -130,6 +130,19 @@ function decide(
 function oncePerModule(candidates: readonly Candidate[]): readonly Candidate[] {
   const seen = new Set<string>();
   return candidates.filter(({ moduleManifestName }) => !seen.has(moduleManifestName) && seen.add(moduleManifestName));
+}
+
+/** The candidate with the fewest objections; candidates come best first, so the first of equals stays. */
+export function nearestOf(
+  requirement: Requirement,
+  candidates: readonly Candidate[],
+): { readonly candidate: Candidate; readonly objections: readonly Objection[] } | undefined {
+  let nearest: { readonly candidate: Candidate; readonly objections: readonly Objection[] } | undefined;
+  for (const candidate of candidates) {
+    const objections = allObjectionsTo(requirement, candidate);
+    if (!nearest || objections.length < nearest.objections.length) nearest = { candidate, objections };
+  }
+  return nearest;
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,5 +1,5 @@
 import type { WorldEvent, WorldPhase, WorldReason } from "../../api/world-instance.ts";
-import type { Resolution, ResolvedRequirement } from "./resolution.ts";
+import { nearestOf, type Resolution, type ResolvedRequirement } from "./resolution.ts";
 
 /** What is said of a world: its phase, one stable sentence, the reasons of its conditions, and the event if they changed. */
 export interface Verdict {
@@ -125,12 +125,13 @@ export function unresolvedSentence(resolved: ResolvedRequirement): string {
   return `${resolved.consumer} requires ${resolved.requirement.capabilityId} (${unresolvedReason(resolved)})`;
 }
 
-/** Why nothing fits: what the best candidate lacks, or that there is none. */
+/** Why nothing fits: what the nearest candidate lacks, or that there is none. */
 export function unresolvedReason({ requirement, candidates }: ResolvedRequirement): string {
-  const [best, ...others] = candidates;
-  if (!best?.objection) return `no module of the game provides ${requirement.capabilityId}`;
-  const rest = others.length > 0 ? `, and ${others.length} more refused` : "";
-  return `no compatible provider found: ${best.moduleManifestName} ${best.objection.sentence}${rest}`;
+  const nearest = nearestOf(requirement, candidates);
+  if (!nearest) return `no module of the game provides ${requirement.capabilityId}`;
+  const lacks = nearest.objections.map(({ sentence }) => sentence).join(" and ");
+  const rest = candidates.length > 1 ? `, and ${candidates.length - 1} more refused` : "";
+  return `no compatible provider found: ${nearest.candidate.moduleManifestName} ${lacks}${rest}`;
 }
 
 function few(prefix: string, sentences: readonly string[]): string {
