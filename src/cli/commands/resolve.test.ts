@@ -31,7 +31,13 @@ test("resolve exits with 0 when everything required is bound, and prints JSON on
   const healed = readFileSync(join(root, "demo/10-game-world.yaml"), "utf8").replace('">=2.0.0"', "^1.0.0");
   const { status, stdout } = capstan(["resolve", "-o", "json", "-f", "-"], healed);
   assert.equal(status, 0);
-  const { worlds } = JSON.parse(stdout) as { worlds: { world: string; phase: string }[] };
+  const { worlds } = JSON.parse(stdout) as {
+    worlds: { world: string; phase: string; bindings: { metadata: { name: string } }[] }[];
+  };
+  assert.deepEqual(
+    worlds[1]?.bindings.map(({ metadata }) => metadata.name),
+    ["cb-stormy-world-core-physics-engine-time-source-world-1", "cb-stormy-world-weather-time-source-world-1"],
+  );
   assert.deepEqual(
     worlds.map(({ world, phase }) => `${world} ${phase}`),
     ["anvil-sample-world Running", "stormy-world Running"],

@@ -3,7 +3,13 @@ import { CapabilityBinding } from "../../api/capability-binding.ts";
 import { GameDefinition } from "../../api/game-definition.ts";
 import { ModuleManifest } from "../../api/module-manifest.ts";
 import { WorldInstance } from "../../api/world-instance.ts";
-import { type Catalogue, type ReportedWorld, reportWorld } from "../../controllers/capability-resolver/report.ts";
+import {
+  type Catalogue,
+  type ReportedWorld,
+  reportWorld,
+  type WorldReport,
+} from "../../controllers/capability-resolver/report.ts";
+import { type BindingChange, changeOf, type WorldChange } from "../../controllers/capability-resolver/world-change.ts";
 import { apiVersionOf, type Kind } from "../../kube/kind.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { stringifyYaml } from "../../kube/yaml.ts";
@@ -28,18 +34,22 @@ export function resolveCommand(): Command {
     .option("--diff", "show what the files would change for the worlds of a cluster", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 everything required is bound, 2 a required requirement is not.\n\nExamples:\n  capstan resolve -f examples/game-platform\n  capstan resolve --diff -f new-module.yaml\n",
+      "\nExit codes: 0 everything required is bound, 2 a required requirement is not; with --diff only worlds that would change count.\n\nExamples:\n  capstan resolve -f examples/game-platform\n  capstan resolve --diff -f new-module.yaml\n",
     );
   return withClusterFlags(command).action((flags: ResolveFlags) => failClearly(() => resolve(flags)));
 }
 
 async function resolve(flags: ResolveFlags): Promise<void> {
   const files = collect(readManifests(flags.filename));
-  const worlds = flags.diff
-    ? await overlayCluster(files, flags)
-    : files.worlds.map((world) => reportWorld(world, files));
+  if (flags.diff) {
+    const changes = await changesOf(files, flags);
+    process.stdout.write(formatChanges(changes, flags.output));
+    if (changes.some(({ phase }) => phase === "Error")) process.exitCode = 2;
+    return;
+  }
+  const worlds = files.worlds.map((world) => reportWorld(world, files));
   if (worlds.length === 0) throw new Failure("the files have no WorldInstance to resolve");
-  process.stdout.write(flags.diff ? formatDiff(worlds, flags.output) : format(worlds, flags.output));
+  process.stdout.write(format(worlds, flags.output));
   if (worlds.some(({ report }) => report.phase === "Error")) process.exitCode = 2;
 }
 
@@ -47,13 +57,13 @@ interface Collected extends Catalogue {
   readonly worlds: readonly WorldInstance[];
 }
 
-function collect(objects: readonly ManifestObject[], beneath?: Catalogue): Collected {
+function collect(objects: readonly ManifestObject[]): Collected {
   const games = indexed<GameDefinition>(objects, GameDefinition);
   const manifests = indexed<ModuleManifest>(objects, ModuleManifest);
   return {
     worlds: [...indexed<WorldInstance>(objects, WorldInstance).values()],
-    game: (namespace, name) => games.get(`${namespace}/${name}`) ?? beneath?.game(namespace, name),
-    manifest: (namespace, name) => manifests.get(`${namespace}/${name}`) ?? beneath?.manifest(namespace, name),
+    game: (namespace, name) => games.get(`${namespace}/${name}`),
+    manifest: (namespace, name) => manifests.get(`${namespace}/${name}`),
   };
 }
 
@@ -73,7 +83,8 @@ function indexed<T extends KubeObject>(objects: readonly ManifestObject[], kind:
   );
 }
 
-async function overlayCluster(files: Collected, flags: ResolveFlags): Promise<readonly ReportedWorld[]> {
+/** The worlds of a cluster as they are, and as they would be with the files laid over it. */
+async function changesOf(files: Collected, flags: ResolveFlags): Promise<readonly WorldChange[]> {
   const { client, close } = await connectTo(flags);
   try {
     const [worlds, games, manifests, bindings] = await Promise.all([
@@ -82,38 +93,46 @@ async function overlayCluster(files: Collected, flags: ResolveFlags): Promise<re
       client.list(ModuleManifest),
       client.list(CapabilityBinding),
     ]);
-    const key = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
-    const inCluster = new Map<string, WorldInstance>(worlds.items.map((world) => [key(world), world]));
-    for (const world of files.worlds) {
-      const existing = inCluster.get(key(world));
-      inCluster.set(
-        key(world),
-        existing
-          ? { ...world, metadata: { ...existing.metadata, ...world.metadata, uid: existing.metadata.uid ?? "" } }
-          : world,
-      );
-    }
-    const gamesByKey = new Map(games.items.map((game) => [key(game), game]));
-    const manifestsByKey = new Map(manifests.items.map((manifest) => [key(manifest), manifest]));
-    const catalogue: Catalogue = {
-      game: (namespace, name) => files.game(namespace, name) ?? gamesByKey.get(`${namespace}/${name}`),
-      manifest: (namespace, name) => files.manifest(namespace, name) ?? manifestsByKey.get(`${namespace}/${name}`),
+    const cluster: Catalogue = {
+      game: lookUp(games.items),
+      manifest: lookUp(manifests.items),
     };
-    return [...inCluster.values()].map((world) => {
-      const own = bindings.items.filter(
-        ({ metadata, spec }) =>
-          metadata.namespace === world.metadata.namespace && spec.worldRef?.name === world.metadata.name,
-      );
-      return reportWorld(world, catalogue, own);
+    const overlaid: Catalogue = {
+      game: (namespace, name) => files.game(namespace, name) ?? cluster.game(namespace, name),
+      manifest: (namespace, name) => files.manifest(namespace, name) ?? cluster.manifest(namespace, name),
+    };
+    const now = new Map(worlds.items.map((world) => [keyOf(world), world]));
+    const later = new Map(now);
+    for (const world of files.worlds) later.set(keyOf(world), laidOver(now.get(keyOf(world)), world));
+    return [...later].flatMap(([key, world]) => {
+      const old = now.get(key);
+      const { namespace } = world.metadata;
+      const inNamespace = bindings.items.filter(({ metadata }) => metadata.namespace === namespace);
+      const own = inNamespace.filter(({ spec }) => spec.worldRef?.name === world.metadata.name);
+      const before = old && reportWorld(old, cluster, own);
+      return changeOf(before, reportWorld(world, overlaid, own, inNamespace), own) ?? [];
     });
   } finally {
     await close();
   }
 }
 
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
+
+function lookUp<T extends KubeObject>(objects: readonly T[]): (namespace: string, name: string) => T | undefined {
+  const byKey = new Map(objects.map((object) => [keyOf(object), object]));
+  return (namespace, name) => byKey.get(`${namespace}/${name}`);
+}
+
+/** A file says nothing of the uid that a world's bindings point to. */
+const laidOver = (existing: WorldInstance | undefined, world: WorldInstance): WorldInstance =>
+  existing
+    ? { ...world, metadata: { ...existing.metadata, ...world.metadata, uid: existing.metadata.uid ?? "" } }
+    : world;
+
 function format(worlds: readonly ReportedWorld[], output: ResolveFlags["output"]): string {
   const reports = worlds.map(({ report }) => report);
-  if (output !== "table") return serialize({ worlds: reports }, output);
+  if (output !== "table") return serialize({ worlds: worlds.map(withBindings) }, output);
   const rows = reports.flatMap(({ world, requirements }) =>
     requirements.flatMap(({ consumer, capabilityId, versionConstraint, scope, providers, outcome, dependencyMode }) => {
       const common = [world, consumer, capabilityId, versionConstraint, scope];
@@ -135,32 +154,35 @@ function format(worlds: readonly ReportedWorld[], output: ResolveFlags["output"]
   return `${table}\n${notes.join("\n")}\n`;
 }
 
-function formatDiff(worlds: readonly ReportedWorld[], output: ResolveFlags["output"]): string {
-  const changed = worlds
-    .filter(({ plan }) => plan.apply.length + plan.remove.length > 0)
-    .map(({ report, plan }) => ({
-      namespace: report.namespace,
-      world: report.world,
-      phase: report.phase,
-      message: report.message,
-      apply: plan.apply.map(({ metadata, spec }) => ({
-        name: metadata.name,
-        provider: spec.provider.moduleManifestName,
-        version: spec.provider.capabilityVersion,
-      })),
-      remove: plan.remove.map(({ metadata }) => metadata.name),
-    }));
-  if (output !== "table") return serialize({ worlds: changed }, output);
-  if (changed.length === 0) return "No binding of any world would change.\n";
-  return `${changed
-    .map(({ namespace, world, phase, message, apply, remove }) =>
+/** The bindings as they would be written; who owns them is known only in a cluster. */
+const withBindings = ({ report, plan }: ReportedWorld): WorldReport & { readonly bindings: readonly unknown[] } => ({
+  ...report,
+  bindings: plan.apply.map(({ metadata: { ownerReferences: _, ...metadata }, spec, ...type }) => ({
+    ...type,
+    metadata,
+    spec,
+  })),
+});
+
+function formatChanges(changes: readonly WorldChange[], output: ResolveFlags["output"]): string {
+  if (output !== "table") return serialize({ worlds: changes }, output);
+  if (changes.length === 0) return "No world would change.\n";
+  return `${changes
+    .map(({ namespace, world, phaseBefore = "new", phase, message, apply, remove }) =>
       [
-        `${namespace}/${world} (${phase}: ${message})`,
-        ...apply.map(({ name, provider, version }) => `  + ${name} -> ${provider} ${version}`),
+        `${namespace}/${world}: ${phaseBefore === phase ? phase : `${phaseBefore} -> ${phase}`}: ${message}`,
+        ...apply.map(formatBindingChange),
         ...remove.map((name) => `  - ${name}`),
       ].join("\n"),
     )
     .join("\n")}\n`;
+}
+
+function formatBindingChange({ name, provider, version, providerBefore, versionBefore }: BindingChange): string {
+  const after = `${provider} ${version}`;
+  return providerBefore === undefined
+    ? `  + ${name}: ${after}`
+    : `  ~ ${name}: ${providerBefore} ${versionBefore} -> ${after}`;
 }
 
 const serialize = (value: unknown, output: "json" | "yaml"): string =>

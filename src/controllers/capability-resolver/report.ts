@@ -54,11 +54,20 @@ export function reportWorld(
   world: WorldInstance,
   catalogue: Catalogue,
   bindings: readonly CapabilityBinding[] = [],
+  inNamespace: readonly CapabilityBinding[] = bindings,
 ): ReportedWorld {
   const namespace = world.metadata.namespace ?? "";
   const definition = catalogue.game(namespace, world.spec.gameRef.name);
   const resolution = definition && resolveGame(definition, (name) => catalogue.manifest(namespace, name));
-  const decision = evaluate({ world, bindings, ...(definition && resolution && { game: { definition, resolution } }) });
+  const elsewhere = new Set(
+    inNamespace.filter((binding) => !bindings.includes(binding)).map(({ metadata: { name } }) => name),
+  );
+  const decision = evaluate({
+    world,
+    bindings,
+    isHeldElsewhere: (name) => elsewhere.has(name),
+    ...(definition && resolution && { game: { definition, resolution } }),
+  });
   const frozen = decision.kind === "Resolve" ? (decision.frozen?.bound ?? []) : [];
   const kept = new Map(frozen.map(({ resolved, providers }) => [resolved, providers]));
   const report: WorldReport = {
