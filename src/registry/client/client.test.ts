@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { rolldown } from "rolldown";
+import { bundleRegistryClient } from "../../../scripts/registry-client.ts";
 import { systemEnv } from "../../env/system.ts";
 import { textReply } from "../../http/reply.ts";
 import { type ManualEnv, manualEnv } from "../../testing/manual-env.ts";
@@ -14,10 +14,13 @@ import { callRegistry, type RegistryWorld, registryWorld } from "../registry-for
 import { decodeIdFile, encodeIdFile, idFile } from "./id-file.ts";
 import {
   createRegistrationManager,
+  deregisterOnPageHide,
   type Fetch,
   type IdStore,
+  type PageListener,
   type RegistrationManager,
   type RegistrationOptions,
+  storedId,
 } from "./index.ts";
 
 const target = { serviceName: "tool", host: "10.0.0.1", port: 9009, serviceType: "tool-invoker" };
@@ -168,6 +171,42 @@ describe("the registration manager", () => {
   });
 });
 
+describe("in a page", () => {
+  test("the id stays with the page's storage, under the service's name", async () => {
+    const kept = new Map<string, string>();
+    const storage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    };
+    const store = storedId(storage, "tool");
+    assert.equal(await store.load(), undefined);
+    await store.save("id");
+    assert.equal(await storedId(storage, "tool").load(), "id");
+    assert.equal(await storedId(storage, "other").load(), undefined);
+  });
+
+  test("leaving says goodbye, and coming back from the browser's memory registers again with the same id", async () => {
+    const { manager, world } = await set();
+    const listeners = new Map<string, PageListener>();
+    const undo = deregisterOnPageHide(manager, {
+      addEventListener: (kind, listener) => void listeners.set(kind, listener),
+      removeEventListener: (kind) => void listeners.delete(kind),
+    });
+    await manager.start();
+    const { id } = manager.target;
+    listeners.get("pagehide")?.({ persisted: true });
+    await world.env.advance(0);
+    assert.deepEqual(await world.names(), []);
+    listeners.get("pageshow")?.({ persisted: true });
+    await world.env.advance(0);
+    assert.deepEqual(await world.names(), ["tool"]);
+    assert.equal(manager.target.id, id);
+    undo();
+    assert.equal(listeners.size, 0);
+    await manager.stop();
+  });
+});
+
 describe("the data file", () => {
   test("is the Java SDK's: 50 bytes", async () => {
     const id = "0b0f7fd2-9f2e-4a3c-8c5e-5ad1f3a3c1d2";
@@ -221,10 +260,7 @@ test("a process that is asked to end says goodbye first, and then ends as it was
 });
 
 test("the client's bundle for pages needs nothing of Node", async () => {
-  const bundle = await rolldown({ input: "src/registry/client/index.ts", platform: "browser" });
-  const { output } = await bundle.generate({ format: "esm", minify: true });
-  await bundle.close();
-  const [{ code, imports }] = output;
+  const { code, imports } = await bundleRegistryClient();
   assert.deepEqual(imports, []);
   assert.doesNotMatch(code, /node:|\brequire\(|\bprocess\.|\bBuffer\b/);
   assert.ok(code.length < 8_000, `${code.length} bytes`);

@@ -35,6 +35,8 @@ export interface FetchInit {
   readonly headers: Record<string, string>;
   readonly body: string;
   readonly signal: AbortSignal;
+  /** A goodbye is sent even when the page that says it is gone. */
+  readonly keepalive: boolean;
 }
 export interface FetchAnswer {
   readonly status: number;
@@ -65,6 +67,7 @@ export function discoveryService({ url, fetch, token, requestTimeoutMs }: Discov
         },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(requestTimeoutMs),
+        keepalive: method === "DELETE",
       });
       return outcomeOf(answer.status, await answer.text());
     } catch (error) {

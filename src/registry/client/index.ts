@@ -10,6 +10,7 @@ export {
   type Outcome,
   type RegistrationTarget,
 } from "./discovery-service.ts";
+export { deregisterOnPageHide, type PageLife, type PageListener, type PageStorage, storedId } from "./page.ts";
 export {
   createRegistrationManager,
   type DiscoveryCallback,
