@@ -6,6 +6,7 @@ import { actionsUser, type EmbeddedActions, prepareActions } from "./control-pla
 import { startClassRuntimeApi, type WantedPort } from "./control-plane/class-runtimes.ts";
 import { controllersOf, systemNames } from "./control-plane/controllers.ts";
 import { joinDashboard } from "./control-plane/dashboard.ts";
+import { startDebug } from "./control-plane/debug.ts";
 import { layOutDemo, runDemoServices } from "./control-plane/demo.ts";
 import { returnIdleMemory } from "./control-plane/idle-memory.ts";
 import { applyObjects, installKinds } from "./control-plane/install.ts";
@@ -56,6 +57,8 @@ export interface ControlPlaneOptions {
   readonly traces?: TraceSettings;
   readonly apiPort: number;
   readonly httpPort: number;
+  /** Absent: nobody looks inside. */
+  readonly debugPort?: number;
   readonly assets: Assets;
   readonly log: Logger;
   /** What the demo asks of plugin repositories is answered from inside the package. */
@@ -180,6 +183,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     if (options.demo) await runDemoServices(demoClient, fresh, { registryUrl: listener.url, image });
     const stopReturning = returnIdleMemory(env);
     parts.push({ stop: async () => stopReturning() });
+    if (options.debugPort !== undefined)
+      parts.push(await startDebug({ env, log: options.log, manager, port: options.debugPort }));
     return {
       kubeconfig: server.kubeconfigPath,
       api: server.url,

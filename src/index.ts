@@ -25,8 +25,10 @@ export type {
   DeleteOptions,
   GetOptions,
   ListOptions,
+  LogOptions,
   NewObject,
   Patch,
+  Scale,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -39,6 +41,7 @@ export { dryRunning, inNamespace, intercepting, managedBy, validatingFields } fr
 export { type CancelTimer, type Env, sleep } from "./env/env.ts";
 export { systemEnv } from "./env/system.ts";
 export type { HttpHandler, HttpRequest, HttpResponse } from "./http/message.ts";
+export { type Listener, type ListenOptions, listen, type TlsOptions } from "./http/server.ts";
 export {
   type Condition,
   type ConditionState,
@@ -61,6 +64,14 @@ export {
   type Resource,
   type ResourceOf,
 } from "./kube/kind.ts";
+export {
+  formatLabelSelector,
+  type LabelSelector,
+  labelSelectorRequirements,
+  matchesLabels,
+  validateLabelSelector,
+} from "./kube/label-selector.ts";
+export { parseLabelSelector } from "./kube/label-selector-parse.ts";
 export { safeLabelName, safeLabelValue, safeName } from "./kube/names.ts";
 // The vocabulary of objects.
 export type { KubeList, KubeObject, ObjectKey, ObjectMeta, OwnerReference, Status } from "./kube/object.ts";
@@ -96,6 +107,7 @@ export { formatMicroTime, formatTime, parseMicroTime, parseTime } from "./kube/t
 export { parseYaml, stringifyYaml, stringifyYamlDocuments } from "./kube/yaml.ts";
 
 // The controller runtime.
+export type { AdmissionDecision, AdmissionRequest } from "./runtime/admission-review.ts";
 export {
   type CertificatePair,
   type CertificateWatcher,
@@ -103,16 +115,29 @@ export {
   pemFiles,
   watchCertificates,
 } from "./runtime/certificates.ts";
+export type { Change } from "./runtime/change.ts";
+export { restClientMetrics } from "./runtime/client-metrics.ts";
 export {
+  type ActContext,
   type Controller,
   type ControllerDefinition,
+  type ControllerOptions,
   defineController,
   defineReconciler,
   index,
+  type ObserveContext,
   type ReconcileContext,
+  type ReconcileRequest,
+  type ReconcilerDefinition,
+  type Reduced,
+  type ReduceInput,
   watch,
 } from "./runtime/controller.ts";
+export type { Conversion } from "./runtime/conversion-review.ts";
 export { createDiagnostics } from "./runtime/diagnostics.ts";
+export type { EventNote } from "./runtime/events.ts";
+export type { CleanUp, Finalizer } from "./runtime/finalizer.ts";
+export { type HealthCheck, HealthChecks, livenessOf, readinessOf } from "./runtime/health.ts";
 export type { LeaderElectionOptions } from "./runtime/leader-election.ts";
 export { createLogger, type Logger, silentLogger } from "./runtime/log.ts";
 export { createManager, type Manager, type ManagerOptions } from "./runtime/manager.ts";
@@ -127,12 +152,16 @@ export {
   labelsChanged,
   not,
   or,
+  type Predicate,
   resourceVersionChanged,
 } from "./runtime/predicates.ts";
 export type { Read } from "./runtime/read.ts";
+export type { Refusal, RefusalReason } from "./runtime/refusal.ts";
 export { done, failed, type Result, requeue, requeueAfter, TerminalError } from "./runtime/result.ts";
 export { type Channel, channel, polled, type Source } from "./runtime/source.ts";
-export { createWebhookHandler, mutator, validator } from "./runtime/webhook.ts";
+export { createTracing, type Tracing } from "./runtime/tracing.ts";
+export { createWebhookHandler, mutator, type TypedReview, validator, type Webhook } from "./runtime/webhook.ts";
+export { startWebhookServer, type WebhookServer, type WebhookServerOptions } from "./runtime/webhook-server.ts";
 export type { Write, Written } from "./runtime/write.ts";
 
 // The solver.

@@ -77,7 +77,7 @@ export function controllerRoles(account: Account): readonly KubeObject[] {
       rule(ServiceAccount, ["get"]),
     ]),
     ...granted(systemNamespace, account, [rule(ConfigMap, ["list", "watch"])]),
-    ...granted(account.namespace, account, [rule(Secret, ["get"], [ownSecret]), rule(Secret, ["create"])]),
+    ...granted(account.namespace, account, [rule(Secret, ["get", "update"], [ownSecret]), rule(Secret, ["create"])]),
   ];
 }
 

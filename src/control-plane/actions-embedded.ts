@@ -16,12 +16,13 @@ import { stringifyYaml } from "../kube/yaml.ts";
 import type { Controller } from "../runtime/controller.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { MetricsRegistry } from "../runtime/metrics.ts";
+import { startWebhookServer } from "../runtime/webhook-server.ts";
 import type { Database } from "../store/database.ts";
 import { controllerRoles, userOf } from "./action-objects.ts";
 import { type ActionSettings, actionControllers, actionWebhooks, openKeptTrail, withProtected } from "./actions.ts";
 import { ensureObjects } from "./ensure-objects.ts";
 import { permissionsOf } from "./manifests/permissions.ts";
-import { newWebhookIdentity, startWebhookServer } from "./webhook-server.ts";
+import { newWebhookIdentity } from "./webhook-identity.ts";
 
 /** What `capstan up` adds for actions: everything that `capstan install` prints for a cluster, and a second person. */
 export interface EmbeddedActionsOptions {
@@ -48,6 +49,8 @@ export interface EmbeddedActions {
 const account = { namespace: "capstan-system", serviceAccount: "capstan-actions" } as const;
 /** As whom the controllers act: the same account as on a cluster, with the rights that they declare and no more. */
 export const actionsUser = userOf(account);
+/** Made anew with every start, so it only has to outlive this process. */
+const identityDays = 3_650;
 /** The second person on a laptop. */
 const approver = "capstan-approver";
 
@@ -55,12 +58,14 @@ export async function prepareActions(options: EmbeddedActionsOptions): Promise<E
   const { env, dataDir, database, image, log, metrics, settings } = options;
   const signer = loadAuditSigner(join(dataDir, "audit.key"));
   const kept = await openKeptTrail({ env, database, signer, keepMs: settings.auditRetentionMs, log, metrics });
-  const identity = newWebhookIdentity(env.now(), ["127.0.0.1"]);
+  const identity = newWebhookIdentity(env.now(), ["127.0.0.1"], identityDays);
   const webhook = await startWebhookServer({
     env,
+    log,
+    metrics,
     handler: actionWebhooks({ env, log, metrics, controllerUsers: [actionsUser] }),
     port: 0,
-    identity,
+    certificate: { cert: identity.certificate, key: identity.key },
   });
   const stop = async (): Promise<void> => {
     kept.stop();

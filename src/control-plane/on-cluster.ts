@@ -12,19 +12,16 @@ import { MetricsRegistry } from "../runtime/metrics.ts";
 import type { Database } from "../store/database.ts";
 import { openDatabase } from "../store/open-database.ts";
 import type { ActionSettings } from "./actions.ts";
-import {
-  ActionsSetupError,
-  type ClusterActions,
-  prepareActionsOnCluster,
-  type WebhookPlace,
-} from "./actions-on-cluster.ts";
+import { ActionsSetupError, type ClusterActions, prepareActionsOnCluster } from "./actions-on-cluster.ts";
 import { startClassRuntimeApi, type WantedPort } from "./class-runtimes.ts";
 import { controllersOf } from "./controllers.ts";
 import { type DashboardSources, joinDashboard, transportForPeople } from "./dashboard.ts";
+import { startDebug } from "./debug.ts";
 import { type StoppablePart, stopAll } from "./parts.ts";
 import { type RegistrySettings, startRegistry } from "./registry.ts";
 import { routes } from "./routes.ts";
 import { startTracing, type TraceSettings } from "./traces.ts";
+import type { WebhookPlace } from "./webhook-certificate.ts";
 
 /** The composition root of a cluster: the same parts as on a laptop, against any Kubernetes. */
 export interface RunOptions {
@@ -50,6 +47,8 @@ export interface RunOptions {
   readonly namespaces: readonly string[];
   readonly host: string;
   readonly httpPort: number;
+  /** Absent: nobody looks inside. */
+  readonly debugPort?: number;
   readonly log: Logger;
   /** Absent: this process leads. */
   readonly leaderElection?: LeaderElectionOptions;
@@ -146,6 +145,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
       isOurHost: () => true,
     });
     parts.push({ stop: () => listener.close() });
+    if (options.debugPort !== undefined) parts.push(await startDebug({ env, log, manager, port: options.debugPort }));
     if (systems.includes("class-runtimes")) {
       const { classRuntimes: installation, grpcPort: port } = options;
       parts.push(await startClassRuntimeApi({ env, client, installation, version, host, port }));

@@ -8,11 +8,6 @@ import { WholeBody } from "./body.ts";
 import { type AnyRequest, type AnyResponse, Exchange, flatHeaders, readBody, type SocketRequest } from "./exchange.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 
-// An import statement would read every export of node:http, among them its WebSocket: that loads all of undici, which costs
-// a start a tenth of its time.
-const { createServer: createHttpServer } = process.getBuiltinModule("node:http");
-const { createSecureServer } = process.getBuiltinModule("node:http2");
-
 /**
  * The socket side of an HttpHandler: HTTP/2 and HTTP/1.1 over TLS, or plain HTTP/1.1. Everything that a stranger can send
  * is bounded here: the size of a body, the time that a request may take to arrive, the names that it may call us by.
@@ -70,14 +65,7 @@ const receiveWindowBytes = 1024 * 1024;
 export async function listen(options: ListenOptions): Promise<Listener> {
   const host = options.host ?? "127.0.0.1";
   const exchanges = new Exchanges(options);
-  const server = options.tls
-    ? createTlsServer(options.tls)
-    : createHttpServer({
-        keepAliveTimeout: keepAliveMs,
-        requestTimeout: requestTimeoutMs,
-        // Java's client offers HTTP/2 with every plain request; declining means to answer it as it is.
-        shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== "h2c",
-      });
+  const server = options.tls ? createTlsServer(options.tls) : createPlainServer();
   server.on("request", (request: AnyRequest, response: AnyResponse) => exchanges.serve(request, response));
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     exchanges.upgrade(request, socket, head),
@@ -112,8 +100,19 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   };
 }
 
+// An import statement would read every export of node:http, among them its WebSocket: that loads all of undici, which costs
+// a start a tenth of its time. And a program that imports us without ever listening need load neither.
+function createPlainServer(): Server {
+  return process.getBuiltinModule("node:http").createServer({
+    keepAliveTimeout: keepAliveMs,
+    requestTimeout: requestTimeoutMs,
+    // Java's client offers HTTP/2 with every plain request; declining means to answer it as it is.
+    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== "h2c",
+  });
+}
+
 function createTlsServer(tls: TlsOptions): Http2SecureServer & TlsServer {
-  return createSecureServer({
+  return process.getBuiltinModule("node:http2").createSecureServer({
     ...secretsOf(tls),
     allowHTTP1: true,
     ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: false }),

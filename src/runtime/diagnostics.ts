@@ -1,4 +1,3 @@
-import { Session } from "node:inspector/promises";
 import { getHeapSnapshot, getHeapStatistics } from "node:v8";
 import { type Env, sleep } from "../env/env.ts";
 import type { HttpHandler, HttpResponse } from "../http/message.ts";
@@ -48,6 +47,8 @@ export function createDiagnostics(env: Env, manager: Manager): HttpHandler {
 const maxProfileSeconds = 300;
 
 async function cpuProfile(env: Env, durationMs: number, signal: AbortSignal | undefined): Promise<unknown> {
+  // Loaded only for those who ask.
+  const { Session } = await import("node:inspector/promises");
   const session = new Session();
   session.connect();
   try {

@@ -19,6 +19,7 @@ import { defaultActionSettings } from "../../src/control-plane/actions.ts";
 import { applyObjects, installKinds } from "../../src/control-plane/install.ts";
 import { installObjects } from "../../src/control-plane/manifests.ts";
 import { type RunningControllers, type RunOptions, runControllers } from "../../src/control-plane/on-cluster.ts";
+import { newWebhookIdentity } from "../../src/control-plane/webhook-identity.ts";
 import { jobNamespace } from "../../src/controllers/action-executor/names.ts";
 import { defaultInstallation } from "../../src/controllers/class-runtime/installation.ts";
 import { systemEnv } from "../../src/env/system.ts";
@@ -139,6 +140,26 @@ test("actions run as their own account on a cluster, and every replica shows the
       const second = await run(context, cluster, token);
       await shownName("capstan-actions-webhook.capstan-system.svc", second.webhookPort, caBundle);
       await second.running.stop();
+    },
+  );
+
+  await context.test(
+    "a certificate in its last third is renewed as its own account, and the one before it stays trusted",
+    async () => {
+      const key = { namespace: own, name: "capstan-actions" };
+      const host = "capstan-actions-webhook.capstan-system.svc";
+      const old = newWebhookIdentity(new Date(env.now().getTime() - 300 * 86_400_000), [host, `${host}.cluster.local`]);
+      const data = { "ca.crt": old.caCertificate, "tls.crt": old.certificate, "tls.key": old.key };
+      const encoded = Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString("base64")]);
+      await admin.patch(Secret, key, { type: "merge", value: { data: Object.fromEntries(encoded) } });
+      const renewing = await run(context, cluster, token);
+      const renewed = await admin.get(Secret, key);
+      assert.notEqual(renewed.data?.["tls.crt"], Buffer.from(old.certificate).toString("base64"));
+      const caBundle = Buffer.from(renewed.data?.["ca.crt"] ?? "", "base64").toString();
+      assert.ok(caBundle.includes(old.caCertificate.trim()));
+      await shownName(host, renewing.webhookPort, caBundle);
+      await assert.rejects(shownName(host, renewing.webhookPort, old.caCertificate));
+      await renewing.running.stop();
     },
   );
 

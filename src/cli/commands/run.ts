@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import packageFile from "../../../package.json" with { type: "json" };
 import { type ClusterClient, clientInCluster } from "../../client/connect.ts";
-import type { WebhookPlace } from "../../control-plane/actions-on-cluster.ts";
 import { systemNames } from "../../control-plane/controllers.ts";
 import { runControllers } from "../../control-plane/on-cluster.ts";
+import type { WebhookPlace } from "../../control-plane/webhook-certificate.ts";
 import { systemEnv } from "../../env/system.ts";
 import { restClientMetrics } from "../../runtime/client-metrics.ts";
 import type { LogFormat, LogLevel } from "../../runtime/log.ts";
@@ -95,6 +95,7 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
     database: () => databaseOf(flags),
     dashboard: { assets: readDashboard(), ...dashboardSettingsOf(flags) },
     ...(traces && { traces }),
+    ...(flags.debugPort !== undefined && { debugPort: flags.debugPort }),
     namespaces: flags.namespace ?? [],
     host: flags.bindAddress,
     httpPort: flags.httpPort,

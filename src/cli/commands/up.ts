@@ -91,6 +91,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     registry,
     database: databaseLocationOf(flags, dataDir.path),
     ...(traces && { traces }),
+    ...(flags.debugPort !== undefined && { debugPort: flags.debugPort }),
     grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     apiPort: flags.apiPort,
     httpPort: flags.httpPort,
