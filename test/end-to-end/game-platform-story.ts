@@ -157,6 +157,35 @@ export async function worldsStory(context: TestContext, client: Client, eventual
     assert.equal((await client.get(WorldInstance, running)).status?.phase, "Running");
   });
 
+  await context.test("a binding of somebody else keeps its name, and the world gets its own beside it", async () => {
+    const name = "cb-late-world-core-physics-engine-time-source-world-1";
+    await client.create(CapabilityBinding, {
+      metadata: { namespace, name },
+      spec: {
+        capabilityId: "time.source",
+        scope: "world",
+        multiplicity: "1",
+        consumer: { moduleManifestName: "core-physics-engine" },
+        provider: { moduleManifestName: "by-hand", capabilityVersion: "9.0.0" },
+      },
+    });
+    const { spec } = await client.get(WorldInstance, running);
+    await client.create(WorldInstance, { metadata: { namespace, name: "late-world" }, spec });
+    await eventually(
+      () => client.get(WorldInstance, { namespace, name: "late-world" }),
+      ({ status }) => assert.equal(status?.phase, "Running"),
+    );
+    const { items } = await client.list(CapabilityBinding, {
+      namespace,
+      labelSelector: "game.platform/world=late-world,game.platform/capabilityId=time.source",
+    });
+    assert.match(items.map(({ metadata }) => metadata.name).join(), new RegExp(`^${name}-[0-9a-f]{8}$`));
+    const byHand = await client.get(CapabilityBinding, { namespace, name });
+    assert.equal(byHand.spec.provider.moduleManifestName, "by-hand");
+    await client.delete(CapabilityBinding, { namespace, name });
+    await client.delete(WorldInstance, { namespace, name: "late-world" });
+  });
+
   await context.test("without its game a world loses its bindings, and a stopped world keeps them", async () => {
     await client.patch(WorldInstance, running, { type: "merge", value: { spec: { desiredState: "Stopped" } } });
     await eventually(

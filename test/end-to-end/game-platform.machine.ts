@@ -14,7 +14,7 @@ test("kubectl sees worlds bound", {
     await context.test(basename(program), async () => {
       const run = (...args: string[]): Promise<string> => kubectl(program, plane.kubeconfig, args);
       await run("apply", "-f", "demo");
-      run(
+      await run(
         "wait",
         "--for=condition=BindingsResolved=True",
         "world/anvil-sample-world",

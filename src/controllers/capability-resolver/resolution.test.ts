@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { CapabilityBinding } from "../../api/capability-binding.ts";
 import type { ModuleManifest, Provided, Requirement } from "../../api/module-manifest.ts";
 import { compareSemVer, parseSemVer } from "../../versions/semver.ts";
 import { parseConstraint, satisfies } from "../../versions/semver-constraint.ts";
-import { game, manifest, provides, requires } from "./example-world.ts";
+import { type BindingPlan, nothingToWrite } from "./binding-plan.ts";
+import type { DesiredBinding } from "./desired-bindings.ts";
+import { evaluate } from "./evaluate.ts";
+import { game, manifest, provides, requires, world } from "./example-world.ts";
 import { remedyOf } from "./remedy.ts";
 import { type Resolution, resolveGame } from "./resolution.ts";
 
@@ -265,6 +269,49 @@ test("random games: when one manifest leaves, only requirements that it served c
     }),
   );
 });
+
+test("random worlds: what was written is found as wanted, and nothing is written again", () => {
+  fc.assert(
+    fc.property(anyModules, (modules) => {
+      const manifests = modules.map(({ name, offers, needs }) => manifest(name, offers, needs));
+      const first = planOf(manifests, []);
+      const again = planOf(manifests, first.apply.map(stored));
+      assert.deepEqual(again, { ...nothingToWrite, unchanged: first.apply.length });
+    }),
+  );
+});
+
+test("random worlds: a changed manifest moves only bindings that it takes part in, now or then", () => {
+  fc.assert(
+    fc.property(anyModules, fc.array(anyProvided, { maxLength: 4 }), fc.nat(), (modules, offers, chance) => {
+      const manifests = modules.map(({ name, offers: old, needs }) => manifest(name, old, needs));
+      const changing = manifests[chance % manifests.length];
+      assert.ok(changing);
+      const before = planOf(manifests, []).apply.map(stored);
+      const later = manifests.map((module) =>
+        module === changing ? manifest(module.metadata.name, offers, module.spec.requires) : module,
+      );
+      const { apply, remove } = planOf(later, before);
+      const touched = changing.metadata.name;
+      for (const { metadata, spec } of apply) {
+        const old = before.find((binding) => binding.metadata.name === metadata.name);
+        const parties = [spec.provider.moduleManifestName, old?.spec.provider.moduleManifestName];
+        assert.ok(parties.includes(touched), `${metadata.name} moved without ${touched}`);
+      }
+      for (const { spec } of remove) assert.equal(spec.provider.moduleManifestName, touched);
+    }),
+  );
+});
+
+function planOf(manifests: readonly ModuleManifest[], bindings: readonly CapabilityBinding[]): BindingPlan {
+  const definition = game(manifests.map(({ metadata }) => metadata.name));
+  const decision = evaluate({ world: world(), game: { definition, resolution: resolveAll(manifests) }, bindings });
+  assert.ok(decision.kind === "Resolve");
+  return decision.plan;
+}
+
+/** As it comes back from the API: equal, but never the same object. */
+const stored = (binding: DesiredBinding): CapabilityBinding => structuredClone({ ...binding });
 
 function resolve(
   offers: Readonly<Record<string, readonly Provided[]>>,
