@@ -196,8 +196,9 @@ function table(before: readonly FleetReport[], after: readonly FleetReport[], wh
     "NEWEST",
     "STATE",
   ];
-  const notes = lines.flatMap(({ kind, name, message, unblockedBy }) => [
-    `${kind}/${name}: ${message}`,
+  const hasSeveral = after.length > 1;
+  const notes = lines.flatMap(({ kind, namespace, name, message, unblockedBy }) => [
+    `${hasSeveral ? `${namespace}: ` : ""}${kind}/${name}: ${message}`,
     ...unblockedBy.map(
       ({ changes, reaches }) => `  ${changes.map((change) => `--what-if ${change}`).join(" ")} leads to ${reaches}`,
     ),

@@ -24,15 +24,18 @@ export type FindRemedies = (hold: Hold, target: Target) => Promise<readonly Reme
 
 const maxSingle = 6;
 const maxTogether = 5;
+/** A large fleet is solved a few times more, a small one often; the same for the same objects, however fast the machine is. */
 const maxSolved = 100;
+const maxObjectsSolved = 10_000;
 
 /** Each single change that helps; where none does, a set of them that does, found one hold after the other. */
 export function remedyFinder(objects: Objects, tools: RemedyTools): FindRemedies {
   const known = new Map<string, Promise<FleetAnswer | undefined>>();
+  const budget = Math.min(maxSolved, Math.ceil(maxObjectsSolved / (objects.servers.length + objects.plugins.length)));
   /** One change may concern many objects, and is solved once; only so many are solved at all. */
   const solveWith = async (changes: readonly WhatIf[]): Promise<FleetAnswer | undefined> => {
     const key = changes.map(formatWhatIf).join();
-    if (!known.has(key) && known.size >= maxSolved) return undefined;
+    if (!known.has(key) && known.size >= budget) return undefined;
     const answer = known.get(key) ?? trySolve(changes);
     known.set(key, answer);
     return answer;
