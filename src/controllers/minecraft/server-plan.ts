@@ -99,13 +99,9 @@ function portsOf({ metadata }: PaperMCServer, plugins: readonly Plugin[]): reado
   return [...new Set(ports)].sort((a, b) => a - b);
 }
 
-/** All pods of the set are of its latest template and ready. */
+/** All pods of the set are of its latest template and ready. A count that is absent is zero: the API leaves zeros out. */
 export function isRolledOut({ metadata, spec, status }: StatefulSet): boolean {
   const replicas = spec.replicas ?? 1;
-  const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
-  return (
-    isSeen &&
-    (status?.updatedReplicas ?? status?.currentReplicas ?? 0) >= replicas &&
-    (status?.readyReplicas ?? 0) >= replicas
-  );
+  const { observedGeneration = 0, updatedReplicas = 0, readyReplicas = 0 } = status ?? {};
+  return observedGeneration >= (metadata.generation ?? 0) && updatedReplicas >= replicas && readyReplicas >= replicas;
 }

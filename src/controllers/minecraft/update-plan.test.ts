@@ -53,9 +53,15 @@ function set(image: string, isReady: boolean): StatefulSet {
         spec: { containers: [{ name: "papermc", image: `docker.io/lexfrei/papermc:${image}` }] },
       },
     },
-    status: { observedGeneration: 2, updatedReplicas: isReady ? 1 : 0, readyReplicas: isReady ? 1 : 0 },
+    status: { observedGeneration: 2, ...(isReady && { updatedReplicas: 1, readyReplicas: 1 }) },
   };
 }
+
+/** The change has been seen, and the pod of before still runs: no pod is of the new template, and zeros are left out. */
+const notReplaced = (image: string): StatefulSet => ({
+  ...set(image, false),
+  status: { observedGeneration: 2, replicas: 1, currentReplicas: 1, readyReplicas: 1 },
+});
 
 const update: NonNullable<Status["availableUpdate"]> = {
   version: "1.21.1",
@@ -177,7 +183,8 @@ test("an update goes through its steps in order, and each is in the status befor
     [old, { kind: "Again", afterMs: 1_000 }, "shutdown"],
     [old, { kind: "Next", step: "restart" }, "restart"],
     [old, none, "restart"],
-    [changing, none, "verify"],
+    [notReplaced("1.21.1-133"), none, "verify"],
+    [notReplaced("1.21.1-133"), none, "verify"],
     [changing, none, "verify"],
     [changed, none, undefined],
   ];
