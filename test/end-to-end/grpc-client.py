@@ -27,7 +27,8 @@ def ask(name, method, request, **options):
         headers = {key: value for key, value in call.initial_metadata()}
         found[name] = {"code": "OK", "answer": MessageToDict(answer, preserving_proto_field_name=True), "headers": headers}
     except grpc.RpcError as error:
-        headers = {key: value for key, value in (error.initial_metadata() or ())}
+        # A call that ends at once has only trailers.
+        headers = {key: value for key, value in error.trailing_metadata()}
         found[name] = {"code": error.code().name, "details": error.details(), "headers": headers}
 
 
