@@ -273,6 +273,40 @@ test("a field that somebody else has taken is a conflict until it is given back"
   assert.equal((await client.get(Deployment, { namespace, name: "cart" })).spec.replicas, 1);
 });
 
+test("classes that mean the same names do not take each other's objects", { timeout: 180_000 }, async (context) => {
+  const { client } = await startClassWorld(context, {
+    settings: { retry: { baseMs: 200, maxMs: 1_000 } },
+  });
+  await deploy(client, "cart.v1");
+  await deploy(client, "shop", { addons: ["odgm"], functions: [classFunction("a"), classFunction("b")] });
+  await reaches(client, "cart.v1", "available");
+  await reaches(client, "shop", "available");
+  const owners = async (): Promise<readonly string[]> => {
+    const { items } = await client.list(Service, { namespace });
+    return items.map(({ metadata }) => `${metadata.name} ${metadata.ownerReferences?.[0]?.name}`).sort();
+  };
+  const before = await owners();
+  for (const name of ["cart-v1", "shop-fn-0", "shop-odgm-svc"]) {
+    await deploy(client, name);
+    const late = await reaches(client, name, "degraded");
+    const owner = name === "cart-v1" ? "cart.v1" : "shop";
+    assert.deepEqual(
+      [findCondition(late.status?.conditions, "Degraded")?.reason, late.status?.functions?.[0]?.ready],
+      ["Conflict", false],
+    );
+    assert.match(
+      late.status?.message ?? "",
+      new RegExp(
+        `^Field manager ownership conflict applying \\w+/${name}\\. It belongs to ClassRuntime/${owner.replace(".", "\\.")}\\.`,
+      ),
+    );
+  }
+  const ofServices = (await owners()).filter((line) => !line.startsWith("shop-odgm-svc shop-odgm-svc"));
+  assert.deepEqual(ofServices, before);
+  await client.delete(ClassRuntime, { namespace, name: "cart.v1" });
+  await reaches(client, "cart-v1", "available");
+});
+
 test("what does not become ready in time is degraded, and recovers", { timeout: 180_000 }, async (context) => {
   const { client, history, metrics } = await startClassWorld(context, {
     node: false,

@@ -1,5 +1,8 @@
+import { ClassRuntime } from "../../api/class-runtime.ts";
+import type { KubeObject, OwnerReference } from "../../kube/object.ts";
+import { controllerOf } from "../../kube/owner-reference.ts";
 import type { Refused, Write } from "../../runtime/write.ts";
-import { childId, childKindOf, childKindRef } from "./child-kinds.ts";
+import { type ChildKind, childId, childKindOf, childKindRef } from "./child-kinds.ts";
 import { type Decision, isQuota } from "./evaluate.ts";
 import { enforce, enforcerManager, enforcerObject } from "./nfr/enforce.ts";
 import { heldOf } from "./nfr/held-values.ts";
@@ -16,28 +19,37 @@ export interface Outcome {
   readonly enforced: readonly Enforced[];
 }
 
+/** What has a name in the class's namespace, whoever it belongs to. */
+export type Namesake = (kind: ChildKind, name: string) => KubeObject | undefined;
+
 /**
- * Applies what is missing or different, then removes what is not wanted. Never with force: a field that belongs to somebody
- * else is a conflict that a person has to see.
+ * Applies what is missing or different, then removes what is not wanted. Never with force: a field or a whole object that
+ * belongs to somebody else is a conflict that a person has to see.
  */
-export async function act(decision: Decision, write: Write): Promise<Outcome> {
+export async function act(
+  decision: Decision,
+  write: Write,
+  classRuntime: ClassRuntime,
+  namesake: Namesake,
+): Promise<Outcome> {
   const applied: string[] = [];
   const removed: string[] = [];
   const refusals: Anomaly[] = [];
   for (const child of decision.apply) {
     const kind = childKindOf(child.kind);
     const id = childId(kind, child.name);
+    const owner = ownerElsewhere(namesake(kind, child.name), classRuntime);
+    if (owner) {
+      refusals.push({ ...taken(id, owner), ...functionOf(child) });
+      continue;
+    }
     const exists = decision.observed.has(id);
     if (exists) await handOver(child, decision, write);
     const answer = await write.apply(childKindRef(kind), child.object);
     if (answer.ok) {
       applied.push(id);
       if (!exists) await handOver(child, decision, write);
-    } else
-      refusals.push({
-        ...refusalOf(id, answer),
-        ...(child.functionKey !== undefined && { functionKey: child.functionKey }),
-      });
+    } else refusals.push({ ...refusalOf(id, answer), ...functionOf(child) });
   }
   for (const { kind, object } of decision.remove) {
     const id = childId(kind, object.metadata.name);
@@ -49,6 +61,24 @@ export async function act(decision: Decision, write: Write): Promise<Outcome> {
   const enforced = refusals.length === 0 ? await enforce(decision.enforcement.changes, write) : [];
   return { applied, removed, refusals, enforced };
 }
+
+const functionOf = ({ functionKey }: WantedChild): Pick<Anomaly, "functionKey"> =>
+  functionKey === undefined ? {} : { functionKey };
+
+/**
+ * Two classes can mean the same name: `a.b` and `a-b`, or `x` with several functions and `x-fn-0`. Both write as one field
+ * manager, so the API would let the second take the object from the first.
+ */
+function ownerElsewhere(object: KubeObject | undefined, { metadata }: ClassRuntime): OwnerReference | undefined {
+  const owner = object && controllerOf(object);
+  const isOurs = owner?.uid === metadata.uid || (owner?.kind === ClassRuntime.kind && owner.name === metadata.name);
+  return isOurs ? undefined : owner;
+}
+
+const taken = (id: string, { kind, name }: OwnerReference): Anomaly => ({
+  reason: "Conflict",
+  message: `Field manager ownership conflict applying ${id}. It belongs to ${kind}/${name}.`,
+});
 
 /**
  * Gives what is left out of our own apply to the enforcer's field manager, before it or, for a new object, right after: a

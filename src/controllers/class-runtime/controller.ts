@@ -31,7 +31,7 @@ import { followKinds } from "./followed-kinds.ts";
 import { controllerName } from "./labels.ts";
 import { classRuntimeMetrics } from "./metrics.ts";
 import { type AnalyzerOptions, classRuntimeAnalyzer } from "./nfr/analyzer.ts";
-import { classesOf, indexes, keyOf, observe, optionalDefinitions } from "./observe.ts";
+import { classesOf, indexes, keyOf, namesakeIn, observe, optionalDefinitions } from "./observe.ts";
 import { troubleSigns } from "./pod-trouble.ts";
 import { phaseConditions, reduce, withTime } from "./reduce.ts";
 import { classRuntimeRemediation } from "./remediation.ts";
@@ -83,10 +83,15 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
     finalizer: cleanUp,
     observe: (object, { read, now }) => observe(withoutNulls(object), read, now, { settings, templates, followed }),
     evaluate: (observation) => ({ observation, decision: evaluate(observation) }),
-    async act({ decision }, { write, read }) {
+    async act({ decision, observation: { classRuntime } }, { write, read }) {
       metrics.reads(read);
       const began = env?.monotonicMs() ?? 0;
-      const outcome = await act(decision, write);
+      const outcome = await act(
+        decision,
+        write,
+        classRuntime,
+        namesakeIn(read, followed, classRuntime.metadata.namespace ?? ""),
+      );
       metrics.enforced(outcome.enforced, ((env?.monotonicMs() ?? 0) - began) / 1000);
       return outcome;
     },

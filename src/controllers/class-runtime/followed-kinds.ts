@@ -16,6 +16,7 @@ export interface FollowedKinds {
   /** Keys of class runtimes whose children have changed. */
   readonly wakes: Channel;
   labelled(kind: FollowedKind, namespace: string, owner: string): readonly KubeObject[];
+  named(kind: FollowedKind, namespace: string, name: string): KubeObject | undefined;
 }
 
 const kinds = { KnativeService, ServiceMonitor } as const;
@@ -56,6 +57,7 @@ export function followKinds(): FollowedKinds {
     controllers: [follow("KnativeService"), follow("ServiceMonitor")],
     wakes,
     labelled: (kind, namespace, owner) => [...(byClass[kind].get(`${namespace}/${owner}`)?.values() ?? [])],
+    named: (kind, namespace, name) => seen[kind].get(`${namespace}/${name}`),
   };
 }
 

@@ -71,6 +71,14 @@ export function childrenOf({ metadata }: ClassRuntime, read: Read, followed: Fol
   return [...found.values()];
 }
 
+/** What has a name, whoever it belongs to; of kinds that are followed apart only what has the label of a class is known. */
+export function namesakeIn(read: Read, followed: FollowedKinds, namespace: string) {
+  return (kind: ChildKind, name: string): KubeObject | undefined =>
+    kind === "KnativeService" || kind === "ServiceMonitor"
+      ? followed.named(kind, namespace, name)
+      : read.get<KubeObject>(cachedKinds[kind], { namespace, name });
+}
+
 export const optionalDefinitions = {
   knative: "services.serving.knative.dev",
   serviceMonitors: "servicemonitors.monitoring.coreos.com",
