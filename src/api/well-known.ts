@@ -33,6 +33,8 @@ export const annotations = {
   freezeBindings: "capstan.dev/freeze-bindings",
   /** On a ClassRuntime: the ConfigMap with the remediation to ask for when it is degraded. */
   remediation: "capstan.dev/remediation",
+  /** On a class's children: a hash of what was applied, by which is seen that something is not wanted any more. */
+  applied: "capstan.dev/applied",
   /** On an execution, remediation or workflow: who asked for it; written by admission only. */
   requestedBy: "capstan.dev/requested-by",
   /** On an execution whose step stands in a workflow: who wrote the workflow; whoever planned it cannot approve it either. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CustomResourceDefinition } from "../../src/api/builtin/custom-resource-definition.ts";
 import { Event } from "../../src/api/builtin/event.ts";
 import { KnativeService } from "../../src/api/builtin/knative.ts";
 import { HorizontalPodAutoscaler } from "../../src/api/builtin/scaling.ts";
@@ -11,6 +12,7 @@ import { createPrometheus } from "../../src/controllers/class-runtime/nfr/promet
 import { type ClassRuntimeSettings, defaultSettings } from "../../src/controllers/class-runtime/settings.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import { findCondition } from "../../src/kube/condition.ts";
+import { customResourceDefinition } from "../../src/kube/crd.ts";
 import { becomesQuiet, eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
 
 const quick = (features: Partial<ClassRuntimeSettings["features"]>): Partial<ClassRuntimeSettings> => ({
@@ -198,6 +200,39 @@ test("with an autoscaler its minimum is raised, within the bound", { timeout: 18
   await eventually(
     () => client.list(Event, { namespace }),
     ({ items }) => assert.ok(items.some(({ reason }) => reason === "NFRClampedMax")),
+  );
+});
+
+test("a kind that is defined but not served yet is waited for, and what serves meanwhile stays", {
+  timeout: 180_000,
+}, async (context) => {
+  const { client, history } = await startClassWorld(context);
+  await deploy(client, { selected_template: "kn" });
+  await reaches(client, "available");
+  const definition = customResourceDefinition(KnativeService);
+  const served = (isServed: boolean) => definition.spec.versions.map((version) => ({ ...version, served: isServed }));
+  await client.create(CustomResourceDefinition, {
+    ...definition,
+    spec: { ...definition.spec, versions: served(false) },
+  });
+  await reaches(client, "progressing");
+  assert.equal((await client.get(Deployment, key)).status?.availableReplicas, 2);
+  await client.patch(
+    CustomResourceDefinition,
+    { name: definition.metadata.name },
+    { type: "merge", value: { spec: { versions: served(true) } } },
+  );
+  await eventually(
+    () => client.get(KnativeService, key),
+    () => undefined,
+  );
+  await eventually(
+    () => client.list(Deployment, { namespace }),
+    ({ items }) => assert.equal(items.length, 0),
+  );
+  assert.deepEqual(
+    history.filter(({ status }) => status?.phase === "degraded").map(({ status }) => status?.message),
+    [],
   );
 });
 

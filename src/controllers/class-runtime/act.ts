@@ -2,7 +2,7 @@ import { ClassRuntime } from "../../api/class-runtime.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object.ts";
 import { controllerOf } from "../../kube/owner-reference.ts";
 import type { Refused, Write } from "../../runtime/write.ts";
-import { type ChildKind, childId, childKindOf, childKindRef } from "./child-kinds.ts";
+import { type ChildKind, childId, childKindOf, childKindRef, isOptional } from "./child-kinds.ts";
 import { type Decision, isQuota } from "./evaluate.ts";
 import { enforce, enforcerManager, enforcerObject } from "./nfr/enforce.ts";
 import { heldOf } from "./nfr/held-values.ts";
@@ -16,6 +16,8 @@ export interface Outcome {
   readonly removed: readonly string[];
   /** What the API refused, as reasons to be degraded; the rest was still done. */
   readonly refusals: readonly Anomaly[];
+  /** Children of a kind that is defined, but not served yet. */
+  readonly unserved: readonly string[];
   readonly enforced: readonly Enforced[];
 }
 
@@ -35,6 +37,7 @@ export async function act(
   const applied: string[] = [];
   const removed: string[] = [];
   const refusals: Anomaly[] = [];
+  const unserved: string[] = [];
   for (const child of decision.apply) {
     const kind = childKindOf(child.kind);
     const id = childId(kind, child.name);
@@ -49,17 +52,20 @@ export async function act(
     if (answer.ok) {
       applied.push(id);
       if (!exists) await handOver(child, decision, write);
-    } else refusals.push({ ...refusalOf(id, answer), ...functionOf(child) });
+    } else if (isOptional(kind) && answer.reason === "NotFound") unserved.push(id);
+    else refusals.push({ ...refusalOf(id, answer), ...functionOf(child) });
   }
-  for (const { kind, object } of decision.remove) {
+  // What is left of an earlier spec may still serve, so it goes only when what follows it is there.
+  const isDone = refusals.length === 0 && unserved.length === 0;
+  for (const { kind, object } of isDone ? decision.remove : []) {
     const id = childId(kind, object.metadata.name);
     const answer = await write.delete(childKindRef(kind), object);
     if (answer.ok) removed.push(id);
     // A namesake has taken its place: the next look decides about that one.
     else if (answer.reason !== "Conflict") refusals.push(refusalOf(id, answer));
   }
-  const enforced = refusals.length === 0 ? await enforce(decision.enforcement.changes, write) : [];
-  return { applied, removed, refusals, enforced };
+  const enforced = isDone && refusals.length === 0 ? await enforce(decision.enforcement.changes, write) : [];
+  return { applied, removed, refusals, unserved, enforced };
 }
 
 const functionOf = ({ functionKey }: WantedChild): Pick<Anomaly, "functionKey"> =>

@@ -145,10 +145,11 @@ function messageOf(phase: ClassRuntimePhase, decision: Decision, degraded: Wante
   const warning = decision.warning ? `; ${decision.warning}` : "";
   if (phase === "degraded") return `${degraded?.message ?? "Something is wrong"}${warning}`;
   if (phase !== "available") return `${waitingFor(decision)}${warning}`;
-  const functions =
-    decision.functions.length === 1 ? "The function is" : `All ${decision.functions.length} functions are`;
-  const odgm = decision.wanted.some(({ kind }) => kind === "OdgmDeployment") ? ", and so is the data store" : "";
-  return `${functions} ready${odgm}${warning}`;
+  const count = decision.functions.length;
+  const hasOdgm = decision.wanted.some(({ kind }) => kind === "OdgmDeployment");
+  if (count === 0) return `It has no functions${hasOdgm ? "; the data store is ready" : ""}${warning}`;
+  const functions = count === 1 ? "The function is" : `All ${count} functions are`;
+  return `${functions} ready${hasOdgm ? ", and so is the data store" : ""}${warning}`;
 }
 
 function waitingFor({ states, functions }: Decision): string {

@@ -17,6 +17,10 @@ export const childKinds = {
 } as const satisfies Readonly<Record<string, KindRef>>;
 export type ChildKind = keyof typeof childKinds;
 
+/** Of other projects, which may not be installed, or not yet. */
+export const isOptional = (kind: ChildKind): kind is "KnativeService" | "ServiceMonitor" =>
+  kind === "KnativeService" || kind === "ServiceMonitor";
+
 export const childKindRef = (kind: ChildKind): KindRef => childKinds[kind];
 
 export const childKindOf = (managed: ManagedKind): ChildKind => kindOfManaged[managed];

@@ -23,7 +23,8 @@ import {
   type Predicate,
 } from "../../runtime/predicates.ts";
 import type { Read } from "../../runtime/read.ts";
-import { act } from "./act.ts";
+import { act, type Outcome } from "./act.ts";
+import type { Assessment } from "./assess.ts";
 import { cleanUp } from "./clean-up.ts";
 import { evaluate } from "./evaluate.ts";
 import { eventsOf } from "./events.ts";
@@ -101,7 +102,7 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
       return {
         status,
         events: eventsOf(object, decision, outcome, assessment),
-        ...(assessment.lookAgainMs !== undefined && { requeueAfterMs: assessment.lookAgainMs }),
+        ...lookAgain(assessment, outcome),
       };
     },
     reduceFault({ object, now }) {
@@ -127,6 +128,14 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
     ...followed.controllers,
     ...(analyzer ? [classRuntimeAnalyzer(analyzer, settings)] : []),
   ];
+}
+
+/** A kind that was just defined is served in a moment, and nobody tells when. */
+const unservedMs = 1_000;
+
+function lookAgain({ lookAgainMs }: Assessment, { unserved }: Outcome): { readonly requeueAfterMs?: number } {
+  const requeueAfterMs = unserved.length > 0 ? Math.min(lookAgainMs ?? unservedMs, unservedMs) : lookAgainMs;
+  return requeueAfterMs === undefined ? {} : { requeueAfterMs };
 }
 
 /** Only what decides about a child: its spec and labels, and of its status what readiness is made of. */

@@ -15,7 +15,7 @@ import { builtinTemplates } from "./templates/catalogue.ts";
 
 const now = new Date("2026-05-01T12:00:00Z");
 const ago = (ms: number): string => `${new Date(now.getTime() - ms).toISOString().slice(0, 19)}Z`;
-const nothing: Outcome = { applied: [], removed: [], refusals: [], enforced: [] };
+const nothing: Outcome = { applied: [], removed: [], refusals: [], unserved: [], enforced: [] };
 
 const observation = (given: ClassRuntime, changes: Partial<Observation> = {}): Observation => ({
   classRuntime: given,
@@ -409,6 +409,26 @@ describe("what is applied", () => {
       [],
     );
   });
+});
+
+test("what is not wanted any more is taken back, though it looks like something that others have added", () => {
+  const cart = { ...classRuntime("cart"), ...inPhase("available") };
+  const routers = [{ service: "router", port: 17447 }];
+  const made = (given: Partial<Observation>): readonly ObservedChild[] =>
+    evaluate(observation(cart, given)).wanted.map(({ kind, object }) => ({
+      kind: childKindOf(kind),
+      object: object as KubeObject,
+    }));
+  const applied = (given: Partial<Observation>): readonly string[] =>
+    evaluate(observation(cart, given)).apply.map(({ kind, name }) => `${kind}/${name}`);
+  assert.deepEqual(applied({ children: made({ routers }), routers }), []);
+  assert.deepEqual(applied({ children: made({ routers }) }), ["Deployment/cart"], "the router has gone");
+  const platform = { knative: false, serviceMonitors: true };
+  assert.deepEqual(
+    applied({ children: made({}), platform }),
+    ["Service/cart", "ServiceMonitor/cart"],
+    "the annotations for scraping have to go",
+  );
 });
 
 test("telemetry without an endpoint is said to be degraded", () => {

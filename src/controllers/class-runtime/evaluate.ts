@@ -1,7 +1,9 @@
 import type { Pod } from "../../api/builtin/pod.ts";
 import type { Deployment } from "../../api/builtin/workloads.ts";
 import type { ClassRuntime } from "../../api/class-runtime.ts";
+import { annotations } from "../../api/well-known.ts";
 import { findCondition } from "../../kube/condition.ts";
+import { nameHash } from "../../kube/names.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { controllerOf } from "../../kube/owner-reference.ts";
 import { childId, childKindOf, type ObservedChild } from "./child-kinds.ts";
@@ -58,7 +60,7 @@ export function evaluate(observation: Observation): Decision {
   const { classRuntime, settings, templates, platform, routers, children, now } = observation;
   const selection = selectTemplate(classRuntime, settings, platform, templates);
   const rendered = selection?.template.render({ classRuntime, settings, platform, routers });
-  const wanted = rendered?.ok ? rendered.children : [];
+  const wanted = rendered?.ok ? rendered.children.map(marked) : [];
   const observed = new Map(children.map((child) => [childId(child.kind, child.object.metadata.name), child]));
   const refusal: readonly Anomaly[] =
     rendered === undefined
@@ -94,6 +96,19 @@ export function evaluate(observation: Observation): Decision {
   };
   return { ...decision, enforcement: planEnforcement(classRuntime, decision, settings, now) };
 }
+
+/**
+ * What we have stopped to want cannot be told from what others have added, so a child carries a mark of all that is wanted:
+ * when a router goes or a setting changes, the mark differs and the child is applied again.
+ */
+function marked(child: WantedChild): WantedChild {
+  const { object } = child;
+  const mark = { [annotations.applied]: nameHash(JSON.stringify(object), markLength) };
+  const metadata = { ...object.metadata, annotations: { ...object.metadata.annotations, ...mark } };
+  return { ...child, object: { ...object, metadata } };
+}
+
+const markLength = 16;
 
 const idOf = ({ kind, name }: WantedChild): string => childId(childKindOf(kind), name);
 

@@ -9,7 +9,7 @@ import type { KindRef } from "../../kube/kind.ts";
 import type { KubeObject, ObjectKey } from "../../kube/object.ts";
 import { type IndexDeclaration, index } from "../../runtime/controller.ts";
 import type { Read } from "../../runtime/read.ts";
-import { type ChildKind, childId, type ObservedChild } from "./child-kinds.ts";
+import { type ChildKind, childId, isOptional, type ObservedChild } from "./child-kinds.ts";
 import type { Observation } from "./evaluate.ts";
 import type { FollowedKinds } from "./followed-kinds.ts";
 import { ownerLabel } from "./labels.ts";
@@ -74,7 +74,7 @@ export function childrenOf({ metadata }: ClassRuntime, read: Read, followed: Fol
 /** What has a name, whoever it belongs to; of kinds that are followed apart only what has the label of a class is known. */
 export function namesakeIn(read: Read, followed: FollowedKinds, namespace: string) {
   return (kind: ChildKind, name: string): KubeObject | undefined =>
-    kind === "KnativeService" || kind === "ServiceMonitor"
+    isOptional(kind)
       ? followed.named(kind, namespace, name)
       : read.get<KubeObject>(cachedKinds[kind], { namespace, name });
 }

@@ -142,7 +142,13 @@ describe("enforcement", () => {
     const decision = evaluate(observation);
     const { changes, verdict, notes } = decision.enforcement;
     const enforced = changes.map((change) => ({ ok: true as const, change }));
-    const { status } = reduce(observation, decision, { applied: [], removed: [], refusals: [], enforced });
+    const { status } = reduce(observation, decision, {
+      applied: [],
+      removed: [],
+      refusals: [],
+      unserved: [],
+      enforced,
+    });
     return { status, changes, verdict, notes: notes.map(({ reason }) => reason), next: { ...given, status } };
   };
 
@@ -271,7 +277,7 @@ describe("enforcement", () => {
       reason: "EnforceConflict" as const,
       message: "taken",
     }));
-    const failed = reduce(observation, decision, { applied: [], removed: [], refusals: [], enforced });
+    const failed = reduce(observation, decision, { applied: [], removed: [], refusals: [], unserved: [], enforced });
     assert.equal(failed.status.phase, "degraded");
     assert.equal(failed.assessment.degraded?.reason, "EnforceConflict");
     assert.equal(findCondition(failed.status.conditions, "NfrEnforced")?.reason, "EnforceConflict");
@@ -478,7 +484,13 @@ test("two writers that interleave in any way lose nothing", () => {
           const observation = observe(object, tick * 200);
           const decision = evaluate(observation);
           const enforced = decision.enforcement.changes.map((change) => ({ ok: true as const, change }));
-          const { status } = reduce(observation, decision, { applied: [], removed: [], refusals: [], enforced });
+          const { status } = reduce(observation, decision, {
+            applied: [],
+            removed: [],
+            refusals: [],
+            unserved: [],
+            enforced,
+          });
           waiting.push({
             due,
             version,
