@@ -134,9 +134,39 @@ test("hostile texts are refused quickly and never throw", () => {
   const aliases = ["a: &a [x,x,x,x,x,x,x,x,x]", ..."bcdefgh"].map((name, index) =>
     index === 0 ? name : `${name}: &${name} [${`*${"abcdefgh"[index - 1]},`.repeat(9)}]`,
   );
-  const hostile = ["[".repeat(50_000), "- ".repeat(5000), "{a: ".repeat(5000), aliases.join("\n"), "? ".repeat(5000)];
+  const hostile = [
+    "[".repeat(1_000_000),
+    "- ".repeat(1_000_000),
+    "? ".repeat(1_000_000),
+    '{"a": '.repeat(500_000),
+    `${'{"a":'.repeat(300_000)}1${"}".repeat(300_000)}`,
+    "a: ".repeat(1_000_000),
+    `[${",".repeat(50_000)}]`,
+    "}".repeat(2_000_000),
+    `${"&a ".repeat(20_000)}x`,
+    `${"!!str ".repeat(20_000)}x`,
+    aliases.join("\n"),
+  ];
   for (const text of hostile) assert.equal(parseYaml(text).ok, false);
   assert.ok(performance.now() - started < 20_000);
+});
+
+test("the complaint about a hopeless document names it and the place", () => {
+  const [deep, ...others] = messagesOf(`a: 1\n---\n${"[".repeat(5000)}`);
+  assert.equal(deep, "app.yaml: document 2, line 3, column 1001: nested too deeply");
+  assert.deepEqual(others, []);
+  const broken = messagesOf(`a: 1\n---\n[${",".repeat(5000)}]`);
+  assert.equal(broken.length, 10);
+  assert.match(broken[0] ?? "", /^app\.yaml: document 2, line 3, column 3: /);
+});
+
+test("what comes after the documents that were asked for is not read", () => {
+  const result = parseYaml(`a: 1\n---\nb: 2\n---\n${"[".repeat(5000)}`, { maxDocuments: 1 });
+  assert.ok(result.ok);
+  assert.deepEqual(
+    result.documents.map(({ value }) => value),
+    [{ a: 1 }],
+  );
 });
 
 test("words that some reader takes for something else are quoted", () => {

@@ -1,4 +1,5 @@
-import { type Document, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, stringify } from "yaml";
+import { type Document, isMap, isNode, isPair, isScalar, isSeq, LineCounter, stringify } from "yaml";
+import { composeYaml, type YamlComplaint, yamlMaxProblems } from "./yaml-documents.ts";
 import { goYamlTags } from "./yaml-tags.ts";
 
 /**
@@ -40,11 +41,11 @@ export interface YamlOptions {
   readonly maxBytes?: number;
   /** A person's file should not have them; a server that is asked to ignore them must read on. */
   readonly duplicateKeys?: "refuse" | "report";
+  /** What comes after so many is not even looked at. */
+  readonly maxDocuments?: number;
 }
 
 export const yamlMaxBytes = 16 * 1024 * 1024;
-/** After a first mistake most others only follow from it. */
-const yamlMaxProblems = 10;
 /** Aliases may repeat content, but never blow a small file up into a large one. */
 export const yamlMaxAliases = 1000;
 
@@ -54,18 +55,26 @@ export function parseYaml(text: string, options: YamlOptions = {}): ParsedYaml {
   const maxBytes = options.maxBytes ?? yamlMaxBytes;
   if (text.length > maxBytes) return { ok: false, problems: [problem(file, 1, 1, 1, `larger than ${maxBytes} bytes`)] };
   const lines = new LineCounter();
-  const nodes = parseAllDocuments(text, { ...dialect, uniqueKeys: false, prettyErrors: false, lineCounter: lines });
+  const composed = composeYaml(text, lines, {
+    ...dialect,
+    uniqueKeys: false,
+    ...(options.maxDocuments !== undefined && { maxDocuments: options.maxDocuments }),
+  });
   const documents: YamlDocument[] = [];
   const problems: YamlProblem[] = [];
-  for (const [position, node] of Array.from(nodes).entries()) {
-    const index = position + 1;
-    const at = (offset: number, message: string): void => {
-      const { line, col } = lines.linePos(offset);
-      problems.push(problem(file, index, line, col, message));
-    };
-    for (const error of node.errors.slice(0, yamlMaxProblems)) {
-      at(error.pos[0], error.code === "RESOURCE_EXHAUSTION" ? "nested too deeply" : error.message);
+  const tell = (document: number, offset: number, message: string): void => {
+    const { line, col } = lines.linePos(offset);
+    problems.push(problem(file, document, line, col, message));
+  };
+  const complain = (document: number, complaints: readonly YamlComplaint[]): void => {
+    for (const { pos, code, message } of complaints.slice(0, yamlMaxProblems)) {
+      tell(document, pos[0], code === "RESOURCE_EXHAUSTION" ? "nested too deeply" : message);
     }
+  };
+  for (const [position, node] of composed.documents.entries()) {
+    const index = position + 1;
+    const at = (offset: number, message: string): void => tell(index, offset, message);
+    complain(index, node.errors);
     if (node.errors.length > 0) continue;
     const found = duplicateKeys(node);
     if (options.duplicateKeys !== "report") {
@@ -79,6 +88,7 @@ export function parseYaml(text: string, options: YamlOptions = {}): ParsedYaml {
       documents.push({ index, value, line: lines.linePos(start).line, duplicates });
     }
   }
+  if (composed.stopped) complain(composed.stopped.document, composed.stopped.problems);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, documents };
 }
 

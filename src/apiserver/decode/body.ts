@@ -62,7 +62,7 @@ export function decodeYaml(text: string): DecodedBody | BodyProblem {
     const asJson = parseJson(text, { maxDepth });
     if (asJson.ok) return { value: asJson.value, duplicates: asJson.duplicates };
   }
-  const parsed = parseYaml(text, { file: "the body", duplicateKeys: "report" });
+  const parsed = parseYaml(text, { file: "the body", duplicateKeys: "report", maxDocuments: 1 });
   if (!parsed.ok) {
     const [problem] = parsed.problems;
     return {
