@@ -3,7 +3,7 @@
 /** Served as resources: "group/version/Kind", the core group being empty. */
 export const servedKinds: readonly string[] = [
   ...core("Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Endpoints", "Node", "Pod"),
-  ...core("PersistentVolume", "PersistentVolumeClaim", "Event"),
+  ...core("PersistentVolume", "PersistentVolumeClaim", "ReplicationController", "Event"),
   ...of("apps/v1", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"),
   ...of("batch/v1", "Job", "CronJob"),
   ...of("autoscaling/v2", "HorizontalPodAutoscaler"),

@@ -23,7 +23,7 @@ import { createKubelet } from "./pod/kubelet.ts";
 import { standIn } from "./pod/stood-in.ts";
 import { placesIn } from "./process/places.ts";
 import { createProcesses } from "./process/processes.ts";
-import { replicaSetController } from "./replica-set/controller.ts";
+import { replicaSetController, replicationController } from "./replica-set/controller.ts";
 import { endpointsController } from "./service/controller.ts";
 import { statefulSetController } from "./stateful-set/controller.ts";
 import { claimController } from "./storage/claims.ts";
@@ -110,6 +110,7 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
         serviceAccountController,
         rootCaController(access.caCertificate),
         replicaSetController,
+        replicationController,
         deploymentController,
         jobController(options.jobBackoff),
         cronJobController,

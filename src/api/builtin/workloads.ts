@@ -1,6 +1,6 @@
-/** The kinds that keep pods running: Deployment, ReplicaSet, StatefulSet and DaemonSet. */
+/** The kinds that keep pods running: Deployment, ReplicaSet and what came before it, StatefulSet and DaemonSet. */
 import { defineKind, type ResourceOf } from "../../kube/kind.ts";
-import { array, boolean, integer, intOrString, optional, string } from "../../kube/schema/build.ts";
+import { array, boolean, integer, intOrString, map, optional, string } from "../../kube/schema/build.ts";
 import { labelSelector } from "../label-selector.ts";
 import { looseConditions } from "./metadata.ts";
 import { openObject } from "./open-object.ts";
@@ -80,6 +80,31 @@ export const ReplicaSet = defineKind({
   scale,
 });
 export type ReplicaSet = ResourceOf<typeof ReplicaSet>;
+
+export const ReplicationController = defineKind({
+  group: "",
+  version: "v1",
+  kind: "ReplicationController",
+  plural: "replicationcontrollers",
+  shortNames: ["rc"],
+  description: "A number of equal pods of one template, chosen by plain labels.",
+  spec: openObject({
+    replicas: count,
+    minReadySeconds: count,
+    selector: optional(map(string())),
+    template: optional(podTemplate),
+  }),
+  status: openObject({
+    observedGeneration,
+    replicas: count,
+    fullyLabeledReplicas: count,
+    readyReplicas: count,
+    availableReplicas: count,
+    conditions: optional(looseConditions),
+  }),
+  scale,
+});
+export type ReplicationController = ResourceOf<typeof ReplicationController>;
 
 export const StatefulSet = defineKind({
   group: "apps",

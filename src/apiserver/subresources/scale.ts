@@ -93,11 +93,12 @@ function at(path: string | undefined, object: KubeObject): unknown {
   return parsed?.ok ? findFirst(parsed.value, object) : undefined;
 }
 
-/** Built-in kinds have a selector object, custom ones a text. */
+/** Built-in kinds have a selector object or plain labels, custom ones a text. */
 function selectorText(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return "";
-  const requirements = labelSelectorRequirements(value as LabelSelector);
+  const isLabels = Object.values(value).every((one) => typeof one === "string");
+  const requirements = labelSelectorRequirements((isLabels ? { matchLabels: value } : value) as LabelSelector);
   return requirements.ok ? formatLabelSelector(requirements.value) : "";
 }
 

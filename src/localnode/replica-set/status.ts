@@ -7,9 +7,11 @@ import { isPodActive, isPodAvailable, isPodFinished, isPodReady, isPodTerminatin
 
 export type ReplicaSetStatus = NonNullable<ReplicaSet["status"]>;
 
+type Replicated = Pick<ReplicaSet, "metadata" | "status"> & { readonly spec: Omit<ReplicaSet["spec"], "selector"> };
+
 /** What a ReplicaSet says about its pods. */
 export function replicaSetStatus(
-  set: ReplicaSet,
+  set: Replicated,
   pods: readonly Pod[],
   managed: PodsManaged,
   now: Date,
@@ -36,7 +38,7 @@ export function replicaSetStatus(
 }
 
 function failureConditions(
-  set: ReplicaSet,
+  set: Pick<ReplicaSet, "status">,
   managed: PodsManaged,
   now: Date,
 ): NonNullable<ReplicaSetStatus["conditions"]> {

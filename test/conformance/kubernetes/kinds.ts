@@ -189,6 +189,20 @@ export const kindSamples: readonly KindSample[] = [
     ],
   },
   {
+    apiVersion: "v1",
+    kind: "ReplicationController",
+    plural: "replicationcontrollers",
+    namespaced: true,
+    body: { spec: { template: podTemplate } },
+    defaults: { "spec.replicas": 1, "spec.selector": selector.matchLabels, "metadata.labels": selector.matchLabels },
+    change: { spec: { replicas: 2 } },
+    changed: ["spec.replicas", 2],
+    invalid: [
+      { spec: { selector: { app: "other" }, template: podTemplate } },
+      /spec.template.metadata.labels: Invalid value: .*: `selector` does not match template `labels`/,
+    ],
+  },
+  {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
     plural: "statefulsets",

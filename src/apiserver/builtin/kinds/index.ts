@@ -20,7 +20,14 @@ import {
   webhookConfiguration,
 } from "./policies.ts";
 import { persistentVolume, persistentVolumeClaim } from "./storage.ts";
-import { controllerRevision, daemonSet, deployment, replicaSet, statefulSet } from "./workloads.ts";
+import {
+  controllerRevision,
+  daemonSet,
+  deployment,
+  replicaSet,
+  replicationController,
+  statefulSet,
+} from "./workloads.ts";
 
 const rbac = "rbac.authorization.k8s.io/v1";
 const admission = "admissionregistration.k8s.io/v1";
@@ -37,6 +44,7 @@ export const behaviours: ReadonlyMap<string, Behaviour> = new Map([
   ["v1/Pod", pod],
   ["v1/PersistentVolume", persistentVolume],
   ["v1/PersistentVolumeClaim", persistentVolumeClaim],
+  ["v1/ReplicationController", replicationController],
   ["v1/Event", coreEvent],
   ["events.k8s.io/v1/Event", newEvent],
   ["apps/v1/Deployment", deployment],

@@ -1,13 +1,14 @@
 import { deepEqual } from "../../../kube/equality.ts";
 import type { Behaviour } from "../behaviour.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
-import { child, type Draft, descend, ensure, fill, fillEmpty, items, numeral, text } from "../draft.ts";
+import { child, type Draft, descend, ensure, entries, fill, fillEmpty, items, numeral, text } from "../draft.ts";
 import { labelName } from "../names.ts";
 import { labelsOrNone, selectorText } from "../selector-text.ts";
 import {
   validateDaemonSetStatus,
   validateDeploymentStatus,
   validateReplicaSetStatus,
+  validateReplicationControllerStatus,
   validateStatefulSetStatus,
 } from "../validation/status.ts";
 import {
@@ -17,13 +18,14 @@ import {
   validateDaemonSet,
   validateDeployment,
   validateReplicaSet,
+  validateReplicationController,
   validateStatefulSet,
   validateStatefulSetUpdate,
 } from "../validation/workloads.ts";
 import { statefulSetWarnings, workloadWarnings } from "../warnings.ts";
 import { containerColumns, selectorColumn } from "./template-columns.ts";
 
-/** Deployment, ReplicaSet, StatefulSet, DaemonSet and ControllerRevision. */
+/** Deployment, ReplicaSet and what came before it, StatefulSet, DaemonSet and ControllerRevision. */
 
 const scale = {
   specReplicasPath: ".spec.replicas",
@@ -91,6 +93,30 @@ export const replicaSet: Behaviour = {
     ageColumn,
     ...containerColumns(["spec"]),
     selectorColumn(["spec"]),
+  ],
+};
+
+export const replicationController: Behaviour = {
+  validate: validateReplicationController,
+  validateStatus: validateReplicationControllerStatus,
+  warnings: workloadWarnings("spec", "template"),
+  scale,
+  generationPaths: ["spec"],
+  fill(draft) {
+    const spec = child(draft, "spec") ?? {};
+    const labels = child(descend(spec, "template", "metadata"), "labels");
+    if (labels && entries(spec, "selector").length === 0) spec["selector"] = labels;
+    if (labels && entries(child(draft, "metadata"), "labels").length === 0) ensure(draft, "metadata")["labels"] = labels;
+    fill(spec, "replicas", 1);
+  },
+  columns: [
+    nameColumn,
+    column("Desired", count("spec", "replicas"), { type: "integer" }),
+    column("Current", count("status", "replicas"), { type: "integer" }),
+    column("Ready", count("status", "readyReplicas"), { type: "integer" }),
+    ageColumn,
+    ...containerColumns(["spec"]),
+    wide("Selector", (object) => labelsOrNone(child(object, "spec"), "selector")),
   ],
 };
 

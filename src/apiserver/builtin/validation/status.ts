@@ -56,6 +56,12 @@ export const validateReplicaSetStatus = replicaCounts({
   readyName: "readyReplicas",
 });
 
+export const validateReplicationControllerStatus = replicaCounts({
+  counts: ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"],
+  parts: ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"],
+  readyName: "readyReplicas",
+});
+
 export const validateStatefulSetStatus = replicaCounts({
   counts: [
     ...["replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"],

@@ -1,6 +1,6 @@
 import { deepEqual } from "../../../kube/equality.ts";
 import { type FieldError, forbidden, invalid, required } from "../../../kube/field-error.ts";
-import { child, type Draft, items, numeral, text } from "../draft.ts";
+import { child, type Draft, entries, items, numeral, text } from "../draft.ts";
 import { immutableMessage } from "../object-meta.ts";
 import {
   checkAtMostAll,
@@ -22,7 +22,7 @@ import {
   validateTemplate,
 } from "./template.ts";
 
-/** Deployment, ReplicaSet, StatefulSet, DaemonSet and ControllerRevision. */
+/** Deployment, ReplicaSet and what came before it, StatefulSet, DaemonSet and ControllerRevision. */
 
 const specOf = (object: Draft): Draft => child(object, "spec") ?? {};
 
@@ -79,6 +79,25 @@ export function selectorIsFixed(object: Draft, old: Draft): Errors {
   const selector = child(specOf(object), "selector");
   if (deepEqual(selector, child(specOf(old), "selector"))) return [];
   return [invalidText("spec.selector", selectorJson(selector), immutableMessage)];
+}
+
+export function validateReplicationController(object: Draft): Errors {
+  const spec = specOf(object);
+  const template = child(spec, "template");
+  const labels = entries(spec, "selector");
+  const found = child(child(template, "metadata"), "labels");
+  return [
+    ...checkNotNegative(spec, "minReadySeconds", "spec"),
+    ...(labels.length === 0 ? [required("spec.selector")] : []),
+    ...checkNotNegative(spec, "replicas", "spec"),
+    ...(template
+      ? [
+          ...(labels.every(([key, value]) => found?.[key] === value) ? [] : [mismatch(template)]),
+          ...validateTemplate(template, "spec.template"),
+          ...validateAlwaysRestarted(spec, "ReplicationController"),
+        ]
+      : [required("spec.template")]),
+  ];
 }
 
 export function validateReplicaSet(object: Draft): Errors {
