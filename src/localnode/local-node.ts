@@ -18,6 +18,7 @@ import { namespaceController } from "./namespace/controller.ts";
 import { rootCaController, serviceAccountController } from "./namespace/defaults.ts";
 import { nodeController } from "./node/node-controller.ts";
 import { schedulerController } from "./node/scheduler.ts";
+import { taintEvictionController } from "./node/taint-eviction.ts";
 import { defaultRestartBackoff, type RestartBackoff } from "./pod/container-slot.ts";
 import { createKubelet } from "./pod/kubelet.ts";
 import { standIn } from "./pod/stood-in.ts";
@@ -106,6 +107,7 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
       return [
         nodeController({ name: nodeName, address: nodeAddress, maxPods, version: options.version }),
         schedulerController(client, maxPods),
+        taintEvictionController(),
         kubelet.controller,
         serviceAccountController,
         rootCaController(access.caCertificate),

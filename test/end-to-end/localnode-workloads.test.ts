@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Node } from "../../src/api/builtin/cluster.ts";
+import { ServiceAccount } from "../../src/api/builtin/configuration.ts";
 import { Pod } from "../../src/api/builtin/pod.ts";
 import { HorizontalPodAutoscaler, PodDisruptionBudget } from "../../src/api/builtin/scaling.ts";
 import { EndpointSlice, Service } from "../../src/api/builtin/service.ts";
 import { PersistentVolumeClaim } from "../../src/api/builtin/volume.ts";
-import { ControllerRevision, DaemonSet, Deployment, StatefulSet } from "../../src/api/builtin/workloads.ts";
+import {
+  ControllerRevision,
+  DaemonSet,
+  Deployment,
+  ReplicationController,
+  StatefulSet,
+} from "../../src/api/builtin/workloads.ts";
 import { isDisruptionBudgetReached } from "../../src/client/api-error.ts";
 import type { Client } from "../../src/client/client.ts";
 import { findCondition } from "../../src/kube/condition.ts";
@@ -23,6 +31,60 @@ const podNames = async (client: Client, app: string): Promise<readonly string[]>
   (await client.list(Pod, { namespace, labelSelector: `app=${app}` })).items
     .map(({ metadata }) => metadata.name)
     .sort();
+
+test("a ReplicationController keeps as many pods as it wants, found by plain labels", async (context) => {
+  const { client } = await startNode(context);
+  const key = { namespace, name: "old" };
+  await client.create(ReplicationController, { metadata: key, spec: { replicas: 2, template: template("old") } });
+  const settled = (replicas: number) =>
+    eventually(
+      () => client.get(ReplicationController, key),
+      ({ status }) => assert.deepEqual([status?.replicas, status?.availableReplicas], [replicas, replicas]),
+    );
+  await settled(2);
+  assert.equal((await client.getScale(ReplicationController, key)).status?.selector, "app=old");
+  await client.setScale(ReplicationController, key, 3);
+  await settled(3);
+  await client.delete(ReplicationController, key);
+  await eventually(
+    () => podNames(client, "old"),
+    (names) => assert.deepEqual(names, []),
+  );
+});
+
+test("a NoExecute taint sends away the pods that do not tolerate it", async (context) => {
+  const { client } = await startNode(context);
+  const pod = (name: string, tolerations: NonNullable<Pod["spec"]["tolerations"]>) =>
+    client.create(Pod, {
+      metadata: { namespace, name, labels: { app: "taint" } },
+      spec: { containers: [{ name: "app", image: "example/app:1" }], terminationGracePeriodSeconds: 0, tolerations },
+    });
+  await eventually(
+    () => client.get(ServiceAccount, { namespace, name: "default" }),
+    () => undefined,
+  );
+  await pod("stays", [{ key: "broken", operator: "Exists", effect: "NoExecute" }]);
+  await pod("waits", [{ key: "broken", operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 }]);
+  await pod("goes", []);
+  await eventually(
+    () => client.list(Pod, { namespace, labelSelector: "app=taint" }),
+    ({ items }) =>
+      assert.deepEqual(
+        items.map(({ status }) => status?.phase),
+        ["Running", "Running", "Running"],
+      ),
+  );
+  const taints = [{ key: "broken", effect: "NoExecute" as const }];
+  await client.patch(Node, { name: "localnode" }, { type: "merge", value: { spec: { taints } } });
+  await eventually(
+    () => podNames(client, "taint"),
+    (names) => assert.deepEqual(names, ["stays", "waits"]),
+  );
+  await eventually(
+    () => podNames(client, "taint"),
+    (names) => assert.deepEqual(names, ["stays"]),
+  );
+});
 
 test("StatefulSets keep names and volumes, and are updated from the last pod to the first", async (context) => {
   const { client } = await startNode(context);

@@ -51,11 +51,13 @@ export async function evict(parts: ServerParts, request: ApiRequest): Promise<An
   const given = eviction.deleteOptions ?? {};
   const dryRun = (given.dryRun ?? []).length > 0 || info.query.get("dryRun") === "All";
   if (!isBeyondBudget(pod)) await claimDisruption(parts, pod, dryRun);
+  const preconditions = given.preconditions ?? {};
+  const marked = dryRun ? undefined : await markEvicted(parts, request, preconditions.resourceVersion);
   await deleteObject(parts, request, `${info.namespace}/${info.name}`, {
     dryRun,
     ...(given.gracePeriodSeconds !== undefined && { gracePeriodSeconds: given.gracePeriodSeconds }),
     ...(given.propagationPolicy && { propagationPolicy: given.propagationPolicy }),
-    preconditions: given.preconditions ?? {},
+    preconditions: marked ? { ...preconditions, resourceVersion: marked } : preconditions,
     given: { ...given },
   });
   return encodeValue(request, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
@@ -69,6 +71,36 @@ function isBeyondBudget({ metadata, status }: Pod): boolean {
     status?.phase === "Pending" ||
     metadata.deletionTimestamp !== undefined
   );
+}
+
+const evicted = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "EvictionByEvictionAPI",
+  message: "Eviction API: evicting",
+} as const;
+
+/**
+ * Says on the pod why it goes, so that a Job does not take the eviction for a failure. Answers the version that a caller
+ * who named one deletes now; nothing when he named none, or another than the pod has.
+ */
+async function markEvicted(
+  { store, env }: ServerParts,
+  { endpoint, info }: ApiRequest,
+  named: string | undefined,
+): Promise<string | undefined> {
+  for (;;) {
+    const entry = store.latest(endpoint.collection, `${info.namespace}/${info.name}`);
+    if (!entry || (named !== undefined && named !== entry.object.metadata.resourceVersion)) return undefined;
+    const { status, ...pod } = entry.object as Pod;
+    const others = (status?.conditions ?? []).filter(({ type }) => type !== evicted.type);
+    const conditions = [...others, { ...evicted, lastTransitionTime: timestamp(env.now()) }];
+    const next = { ...pod, status: { ...status, conditions } } as KubeObject;
+    const written = store.write(endpoint.collection, entry.key, entry, next);
+    if (!written) continue;
+    const { metadata } = (await written).object;
+    return named === undefined ? undefined : metadata.resourceVersion;
+  }
 }
 
 async function claimDisruption(parts: ServerParts, pod: Pod, dryRun: boolean): Promise<void> {

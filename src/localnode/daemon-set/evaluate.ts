@@ -1,7 +1,7 @@
 import type { Node } from "../../api/builtin/cluster.ts";
 import type { Pod } from "../../api/builtin/pod.ts";
 import type { DaemonSet } from "../../api/builtin/workloads.ts";
-import { tolerates } from "../node/scheduler.ts";
+import { tolerates } from "../node/tolerate.ts";
 import { revisionHashLabel } from "../revision/history.ts";
 import { isPodAvailable, isPodFinished, isPodReady, isPodTerminating } from "../workloads/pod-facts.ts";
 import { scaledCount } from "../workloads/scaled-count.ts";

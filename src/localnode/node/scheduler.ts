@@ -15,6 +15,7 @@ import { scheduler } from "../identity.ts";
 import { byNode, podNodeIndex } from "../pod/pod-index.ts";
 import { claimNamesOf } from "../storage/claims.ts";
 import { isPodFinished } from "../workloads/pod-facts.ts";
+import { tolerates } from "./tolerate.ts";
 
 /** Gives pods to a node that will have them; with one node the only question is whether it does. */
 export function schedulerController(client: Client, maxPods: number): Controller {
@@ -127,21 +128,6 @@ function claimObjection(pod: Pod, { read }: ReconcileContext): string | undefine
   }
   return undefined;
 }
-
-interface Taint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: string;
-}
-
-export const tolerates = (tolerations: readonly Toleration[] | undefined, taint: Taint): boolean =>
-  (tolerations ?? []).some(({ key, operator = "Equal", value, effect }) => {
-    if (effect && effect !== taint.effect) return false;
-    if (!key) return operator === "Exists";
-    return key === taint.key && (operator === "Exists" || (value ?? "") === (taint.value ?? ""));
-  });
-
-type Toleration = NonNullable<Pod["spec"]["tolerations"]>[number];
 
 async function bind(client: Client, pod: Pod, node: Node, { events, signal }: ReconcileContext): Promise<void> {
   const { namespace, name, uid } = pod.metadata;

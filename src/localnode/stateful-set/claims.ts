@@ -19,9 +19,9 @@ export function claimNames(
 export async function ensureClaims(
   set: StatefulSet,
   ordinal: number,
-  { read, write }: ReconcileContext,
+  { read, write, events }: ReconcileContext,
 ): Promise<void> {
-  const { namespace } = set.metadata;
+  const { namespace, name } = set.metadata;
   for (const [index, { claim }] of claimNames(set, ordinal).entries()) {
     if (read.get(PersistentVolumeClaim, keyOf(namespace, claim)) !== undefined) continue;
     const template = set.spec.volumeClaimTemplates?.[index];
@@ -35,6 +35,8 @@ export async function ensureClaims(
       },
       spec: template?.spec ?? {},
     });
+    const message = `create Claim ${claim} Pod ${name}-${ordinal} in StatefulSet ${name} success`;
+    if (made.ok) events.record(set, { type: "Normal", reason: "SuccessfulCreate", message });
     if (!made.ok && made.reason !== "AlreadyExists") {
       throw new Error(`cannot create PersistentVolumeClaim ${claim}: ${made.reason}: ${made.message}`);
     }

@@ -11,7 +11,7 @@ import { controllerManager } from "../identity.ts";
 import { revisionHashLabel, settleHistory, templateOf, trimHistory } from "../revision/history.ts";
 import { calmly } from "../workloads/calmly.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
-import { createPods, deletePods } from "../workloads/manage-pods.ts";
+import { createPods, deletePods, type PodWords } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { nextAvailabilityMs } from "../workloads/pod-facts.ts";
 import { claimNames, ensureClaims, releaseClaims } from "./claims.ts";
@@ -59,8 +59,9 @@ export const statefulSetController: Controller = defineReconciler({
       const former = history.all.find(({ metadata }) => metadata.name === revision);
       return podOf(set, ordinal, revision, (former && templateOf(former)) ?? set.spec.template);
     });
-    const made = await createPods(context, set, pods);
-    const removed = await deletePods(context, set, plan.remove);
+    const words = wordsOf(set);
+    const made = await createPods(context, set, pods, words);
+    const removed = await deletePods(context, set, plan.remove, words);
     const written = await writeStatus(StatefulSet, set, plan.status, context);
     const inUse = new Set([...mine.map(({ metadata }) => metadata.labels?.[revisionHashLabel] ?? ""), currentRevision]);
     await trimHistory(history, inUse, set.spec.revisionHistoryLimit ?? 10, context);
@@ -68,6 +69,11 @@ export const statefulSetController: Controller = defineReconciler({
     const waitMs = nextAvailabilityMs(mine, set.spec.minReadySeconds ?? 0, now);
     return waitMs === undefined ? done : requeueAfter(waitMs);
   },
+});
+
+const wordsOf = ({ metadata }: StatefulSet): PodWords => ({
+  created: (pod) => `create Pod ${pod} in StatefulSet ${metadata.name} successful`,
+  deleted: (pod) => `delete Pod ${pod} in StatefulSet ${metadata.name} successful`,
 });
 
 function podOf(

@@ -9,6 +9,17 @@ export type PodsManaged =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: "FailedCreate" | "FailedDelete"; readonly message: string };
 
+/** How an owner tells of its pods; people search for these sentences. */
+export interface PodWords {
+  created(pod: string): string;
+  deleted(pod: string): string;
+}
+
+const usualWords: PodWords = {
+  created: (pod) => `Created pod: ${pod}`,
+  deleted: (pod) => `Deleted pod: ${pod}`,
+};
+
 /** At most so many pods at once, so that one set cannot keep everybody else waiting. */
 export const burst = 500;
 
@@ -20,6 +31,7 @@ export async function createPods(
   { write, events }: ReconcileContext,
   owner: KubeObject,
   pods: readonly NewObject<Pod>[],
+  words: PodWords = usualWords,
 ): Promise<PodsManaged> {
   let batch = 1;
   for (let at = 0; at < pods.length; at += batch, batch *= 2) {
@@ -27,7 +39,7 @@ export async function createPods(
     // Nothing new may come into a namespace that is on its way out, and nobody needs to hear of it.
     if (made.some((answer) => !answer.ok && isNamespaceLeaving(answer))) return { ok: true };
     for (const answer of made) {
-      if (answer.ok) events.record(owner, normal("SuccessfulCreate", `Created pod: ${answer.object.metadata.name}`));
+      if (answer.ok) events.record(owner, normal("SuccessfulCreate", words.created(answer.object.metadata.name)));
       else
         events.record(owner, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${answer.message}` });
     }
@@ -41,11 +53,12 @@ export async function deletePods(
   { write, events }: ReconcileContext,
   owner: KubeObject,
   pods: readonly Pod[],
+  words: PodWords = usualWords,
 ): Promise<PodsManaged> {
   const gone = await Promise.all(pods.map((pod) => write.delete(Pod, pod)));
   for (const [index, pod] of pods.entries()) {
     const answer = gone[index];
-    if (answer?.ok) events.record(owner, normal("SuccessfulDelete", `Deleted pod: ${pod.metadata.name}`));
+    if (answer?.ok) events.record(owner, normal("SuccessfulDelete", words.deleted(pod.metadata.name)));
   }
   const refused = gone.find((answer) => !answer.ok && answer.reason !== "Conflict");
   if (refused !== undefined && !refused.ok) return { ok: false, reason: "FailedDelete", message: refused.message };

@@ -106,7 +106,8 @@ export const replicationController: Behaviour = {
     const spec = child(draft, "spec") ?? {};
     const labels = child(descend(spec, "template", "metadata"), "labels");
     if (labels && entries(spec, "selector").length === 0) spec["selector"] = labels;
-    if (labels && entries(child(draft, "metadata"), "labels").length === 0) ensure(draft, "metadata")["labels"] = labels;
+    if (labels && entries(child(draft, "metadata"), "labels").length === 0)
+      ensure(draft, "metadata")["labels"] = labels;
     fill(spec, "replicas", 1);
   },
   columns: [

@@ -241,6 +241,26 @@ export const subresourceCases: readonly Case[] = [
     },
   },
   {
+    name: "eviction: the pod says why it goes",
+    async run(t) {
+      const path = await pod(t, "p", { nodeName: "n" });
+      const { resourceVersion } = (await t.get(path)).at("metadata") as { resourceVersion: string };
+      const evictAt = (version: string) => ({
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: { name: "p" },
+        deleteOptions: { preconditions: { resourceVersion: version } },
+      });
+      assertStatus(await t.request("POST", `${path}/eviction`, evictAt("1")), 409, "Conflict");
+      await t.expect(201, "POST", `${path}/eviction`, evictAt(resourceVersion));
+      const left = await t.get(path);
+      assert.ok(left.at("metadata.deletionTimestamp"));
+      const conditions = left.at("status.conditions") as readonly { type: string; reason: string; message: string }[];
+      const { reason, message } = conditions.find(({ type }) => type === "DisruptionTarget") ?? {};
+      assert.deepEqual([reason, message], ["EvictionByEvictionAPI", "Eviction API: evicting"]);
+    },
+  },
+  {
     name: "eviction: a budget without allowance refuses",
     async run(t) {
       const path = await pod(t, "p", { nodeName: "n" }, { labels: { app: "x" } });
