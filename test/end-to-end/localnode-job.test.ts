@@ -55,6 +55,37 @@ test("Jobs run to their end", async (context) => {
     assert.equal(pod?.metadata.finalizers, undefined);
   });
 
+  await context.test("each index has its own tries, and those that have used them up are told", async () => {
+    const limits = { completionMode: "Indexed", completions: 2, parallelism: 2, backoffLimitPerIndex: 1 };
+    await client.create(Job, job("indexed-bad", "exit=3", limits));
+    const { status } = await ended(client, "indexed-bad", "Failed");
+    assert.equal(findCondition(status?.conditions, "Failed")?.reason, "FailedIndexes");
+    assert.equal(status?.failedIndexes, "0,1");
+    assert.equal(status?.failed, 4);
+    const counts = (await podsOf(client, "indexed-bad")).map(
+      ({ metadata }) => metadata.annotations?.["batch.kubernetes.io/job-index-failure-count"],
+    );
+    assert.deepEqual(counts.sort(), ["0", "0", "1", "1"]);
+  });
+
+  await context.test("a success policy ends it before all indexes have succeeded", async () => {
+    const template = job("", "exit=0 after=20ms").spec.template;
+    await client.create(Job, {
+      metadata: { namespace, name: "enough" },
+      spec: {
+        completionMode: "Indexed",
+        completions: 3,
+        parallelism: 1,
+        successPolicy: { rules: [{ succeededIndexes: "0" }] },
+        template,
+      },
+    });
+    const { status } = await ended(client, "enough", "Complete");
+    const condition = findCondition(status?.conditions, "Complete");
+    assert.deepEqual([condition?.reason, condition?.message], ["SuccessPolicy", "Matched rules at index 0"]);
+    assert.equal(status?.completedIndexes, "0");
+  });
+
   await context.test("it is tried again as often as the limit says, and then it has failed", async () => {
     await client.create(Job, job("bad", "exit=3", { backoffLimit: 2 }));
     const { status } = await ended(client, "bad", "Failed");

@@ -26,6 +26,11 @@ export const Job = defineKind({
     manualSelector: optional(boolean()),
     selector: optional(labelSelector("The pods that belong to it.")),
     podFailurePolicy: optional(openObject({ rules: array(anyObject()) })),
+    backoffLimitPerIndex: count,
+    maxFailedIndexes: count,
+    successPolicy: optional(
+      openObject({ rules: array(openObject({ succeededIndexes: optional(string()), succeededCount: count })) }),
+    ),
     podReplacementPolicy: optional(string()),
     managedBy: optional(string()),
   }),
@@ -38,6 +43,8 @@ export const Job = defineKind({
     startTime: optional(dateTime()),
     completionTime: optional(dateTime()),
     conditions: optional(looseConditions),
+    completedIndexes: optional(string()),
+    failedIndexes: optional(string()),
     uncountedTerminatedPods: optional(
       openObject({ succeeded: optional(array(string())), failed: optional(array(string())) }),
     ),

@@ -16,6 +16,7 @@ import { newPod } from "../workloads/new-pod.ts";
 import { timeMs } from "../workloads/pod-facts.ts";
 import { isFinished } from "./conditions.ts";
 import { evaluate, type JobDecision } from "./evaluate.ts";
+import { failureCountAnnotation, hasLimitPerIndex, ignoredCountAnnotation, triesOf } from "./per-index.ts";
 import { indexAnnotation, isTracked, jobNameLabel, trackingFinalizer } from "./pod-facts.ts";
 
 export const defaultJobBackoff: BackoffOptions = { baseMs: 10_000, maxMs: 600_000 };
@@ -81,18 +82,24 @@ async function run(
   const record = known?.uid === job.metadata.uid ? known : undefined;
   const notBefore = (failed: Failures | undefined): number =>
     failed === undefined || failed.inRow === 0 ? 0 : failed.lastMs + backoffMs(backoff, failed.inRow, () => 0);
-  let decision = evaluate({ job, pods, now, notBeforeMs: notBefore(record) });
+  const indexDelayMs = (failures: number): number => backoffMs(backoff, failures, () => 0);
+  let decision = evaluate({ job, pods, now, notBeforeMs: notBefore(record), indexDelayMs });
   if (decision.newFailures > 0) {
     const inRow = (decision.newSuccesses > 0 ? 0 : (record?.inRow ?? 0)) + decision.newFailures;
     const failed: Failures = { uid: job.metadata.uid, inRow, lastMs: now.getTime() };
     failures.set(id, failed);
     // The failures that were just seen delay the next try already.
-    decision = evaluate({ job, pods, now, notBeforeMs: notBefore(failed) });
+    decision = evaluate({ job, pods, now, notBeforeMs: notBefore(failed), indexDelayMs });
   } else if (decision.newSuccesses > 0) failures.delete(id);
-  return carryOut(job, decision, context);
+  return carryOut(job, pods, decision, context);
 }
 
-async function carryOut(job: Job, decision: JobDecision, context: ReconcileContext): Promise<Result> {
+async function carryOut(
+  job: Job,
+  known: readonly Pod[],
+  decision: JobDecision,
+  context: ReconcileContext,
+): Promise<Result> {
   let current = job;
   if (decision.announced !== undefined) {
     const announced = await writeStatus(Job, current, decision.announced, context);
@@ -103,7 +110,7 @@ async function carryOut(job: Job, decision: JobDecision, context: ReconcileConte
   const released = await releaseAll(decision.release, context);
   if (released !== done) return released;
   const removed = await deletePods(context, job, decision.remove);
-  const pods = decision.create.map((index) => podOf(job, index));
+  const pods = decision.create.map((index) => podOf(job, known, index));
   const made = pods.length > 0 ? await createPods(context, job, pods) : ({ ok: true } as const);
   const written = await writeStatus(Job, current, decision.status, context);
   if (written === "Outdated" || !removed.ok || !made.ok) return requeue;
@@ -113,7 +120,7 @@ async function carryOut(job: Job, decision: JobDecision, context: ReconcileConte
   return decision.lookAgainMs === undefined ? done : requeueAfter(decision.lookAgainMs);
 }
 
-function podOf(job: Job, index: number | undefined): NewObject<Pod> {
+function podOf(job: Job, known: readonly Pod[], index: number | undefined): NewObject<Pod> {
   const { template } = job.spec;
   if (index === undefined) return newPod(Job, job, template, { finalizers: [trackingFinalizer] });
   const variable = {
@@ -140,10 +147,20 @@ function podOf(job: Job, index: number | undefined): NewObject<Pod> {
     {
       finalizers: [trackingFinalizer],
       labels: { [indexAnnotation]: String(index) },
-      annotations: { [indexAnnotation]: String(index) },
+      annotations: { [indexAnnotation]: String(index), ...triesAnnotations(job, known, index) },
     },
   );
   return { ...made, metadata: { ...made.metadata, generateName: `${job.metadata.name}-${index}-` } };
+}
+
+/** A pod carries what its index has used up of its tries. */
+function triesAnnotations(job: Job, known: readonly Pod[], index: number): Readonly<Record<string, string>> {
+  if (!hasLimitPerIndex(job)) return {};
+  const { failures, ignored } = triesOf(job, known, index);
+  return {
+    [failureCountAnnotation]: String(failures),
+    ...(ignored > 0 && { [ignoredCountAnnotation]: String(ignored) }),
+  };
 }
 
 /** Nothing runs any more: what is left is to let the pods go, and after a while the Job itself. */

@@ -25,10 +25,22 @@ const job = (spec: Partial<Job["spec"]> = {}, status: Job["status"] = { startTim
 let uids = 0;
 const pod = (
   phase: PodPhase,
-  extra: { deleting?: boolean; counted?: boolean; exitCode?: number; index?: number; restarts?: number } = {},
+  extra: {
+    deleting?: boolean;
+    counted?: boolean;
+    exitCode?: number;
+    index?: number;
+    restarts?: number;
+    failures?: number;
+    finishedAt?: string;
+  } = {},
 ): Pod => {
   const uid = `p${uids++}`;
-  const { deleting, counted, exitCode, index, restarts = 0 } = extra;
+  const { deleting, counted, exitCode, index, restarts = 0, failures = 0, finishedAt } = extra;
+  const annotations = {
+    "batch.kubernetes.io/job-completion-index": String(index),
+    "batch.kubernetes.io/job-index-failure-count": String(failures),
+  };
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -37,7 +49,7 @@ const pod = (
       uid,
       ...(!counted && { finalizers: ["batch.kubernetes.io/job-tracking"] }),
       ...(deleting && { deletionTimestamp: "2026-01-01T12:00:00Z" }),
-      ...(index !== undefined && { annotations: { "batch.kubernetes.io/job-completion-index": String(index) } }),
+      ...(index !== undefined && { annotations }),
     },
     spec: { containers: [], nodeName: "node" },
     status: {
@@ -49,7 +61,7 @@ const pod = (
           restartCount: restarts,
           image: "",
           imageID: "",
-          ...(exitCode !== undefined && { state: { terminated: { exitCode } } }),
+          ...(exitCode !== undefined && { state: { terminated: { exitCode, ...(finishedAt && { finishedAt }) } } }),
         },
       ],
     },
@@ -72,6 +84,20 @@ const disrupted = (): Pod => {
   const made = pod("Failed");
   return { ...made, status: { ...made.status, conditions: [{ type: "DisruptionTarget", status: "True" }] } };
 };
+
+const perIndex = (spec: Partial<Job["spec"]> = {}, status: Job["status"] = { startTime }): Job =>
+  job(
+    {
+      completionMode: "Indexed",
+      completions: 3,
+      parallelism: 3,
+      backoffLimit: 2 ** 31 - 1,
+      backoffLimitPerIndex: 1,
+      ...spec,
+    },
+    status,
+  );
+const failIndexPolicy = { rules: [{ action: "FailIndex", onExitCodes: { operator: "In", values: [42] } }] };
 
 const cases: readonly [string, Job, readonly Pod[], Expected][] = [
   ["starts its first pod", job(), [], { create: 1, active: 1 }],
@@ -169,6 +195,48 @@ const cases: readonly [string, Job, readonly Pod[], Expected][] = [
     { remove: 1, terminating: 1, conditions: ["FailureTarget"] },
   ],
   ["starts nothing when it is being deleted", job({}, { startTime }, true), [], {}],
+  [
+    "tries an index again that has tries left",
+    perIndex(),
+    [pod("Failed", { index: 0 }), pod("Running", { index: 1 }), pod("Running", { index: 2 })],
+    { create: 1, active: 3, failed: 1 },
+  ],
+  [
+    "gives up an index without tries, and goes on with the others",
+    perIndex(),
+    [pod("Failed", { index: 0, failures: 1 }), pod("Running", { index: 1 }), pod("Running", { index: 2 })],
+    { active: 2, failed: 1 },
+  ],
+  [
+    "has failed when every index is over and one of them has failed",
+    perIndex({}, { startTime, completedIndexes: "1,2", succeeded: 2 }),
+    [pod("Failed", { index: 0, failures: 1 })],
+    { succeeded: 2, failed: 1, conditions: ["FailureTarget", "Failed"] },
+  ],
+  [
+    "has failed when too many indexes have",
+    perIndex({ maxFailedIndexes: 0 }),
+    [pod("Failed", { index: 0, failures: 1 }), pod("Running", { index: 1 })],
+    { failed: 1, remove: 1, terminating: 1, conditions: ["FailureTarget"] },
+  ],
+  [
+    "gives up an index where a rule says so",
+    perIndex({ podFailurePolicy: failIndexPolicy }),
+    [pod("Failed", { index: 0, exitCode: 42 }), pod("Running", { index: 1 }), pod("Running", { index: 2 })],
+    { active: 2, failed: 1 },
+  ],
+  [
+    "is complete when the indexes of its success policy are",
+    perIndex({ successPolicy: { rules: [{ succeededIndexes: "1-2", succeededCount: 1 }] } }),
+    [pod("Running", { index: 0 }), pod("Succeeded", { index: 2 })],
+    { succeeded: 1, remove: 1, terminating: 1, conditions: ["SuccessCriteriaMet"] },
+  ],
+  [
+    "goes on while its success policy is not fulfilled",
+    perIndex({ successPolicy: { rules: [{ succeededIndexes: "0,2" }, { succeededCount: 2 }] } }),
+    [pod("Running", { index: 0 }), pod("Running", { index: 1 }), pod("Succeeded", { index: 2 })],
+    { succeeded: 1, active: 2 },
+  ],
 ];
 
 for (const [name, subject, pods, expected] of cases) {
@@ -205,6 +273,20 @@ test("after failures the next pod waits", () => {
   const decision = evaluate({ job: job(), pods: [pod("Failed")], now, notBeforeMs: now.getTime() + 10_000 });
   assert.equal(decision.create.length, 0);
   assert.equal(decision.lookAgainMs, 10_000);
+});
+
+test("an index that failed waits for itself alone", () => {
+  const failed = pod("Failed", { index: 0, exitCode: 1, finishedAt: "2026-01-01T11:59:58Z" });
+  const decision = evaluate({ job: perIndex(), pods: [failed], now, notBeforeMs: 0, indexDelayMs: () => 10_000 });
+  assert.deepEqual(decision.create, [1, 2]);
+  assert.equal(decision.lookAgainMs, 8_000);
+  assert.equal(decision.status.failedIndexes, "");
+});
+
+test("indexes that are over are announced before their pods are let go", () => {
+  const pods = [pod("Succeeded", { index: 2 }), pod("Failed", { index: 0, failures: 1 })];
+  const { announced } = evaluate({ job: perIndex(), pods, now, notBeforeMs: 0 });
+  assert.deepEqual([announced?.completedIndexes, announced?.failedIndexes], ["2", "0"]);
 });
 
 test("indexes that are not done and not running are started, the smallest first", () => {

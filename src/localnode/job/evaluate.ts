@@ -6,7 +6,9 @@ import type { EventNote } from "../../runtime/events.ts";
 import { isPodActive, isPodFinished, isPodReady, isPodTerminating, timeMs } from "../workloads/pod-facts.ts";
 import { decidedEnd, type JobEnd, type JobStatus, withCondition, withEnd } from "./conditions.ts";
 import { formatIndexes, parseIndexes } from "./indexes.ts";
+import { failedIndexes, hasLimitPerIndex, maxFailedIndexesOf, triesOf } from "./per-index.ts";
 import { failureAction, indexOf, isFailed, isIndexed, isTracked, replacesOnlyFailed } from "./pod-facts.ts";
+import { fulfilledRule } from "./success-policy.ts";
 
 export interface JobSnapshot {
   readonly job: Job;
@@ -15,6 +17,8 @@ export interface JobSnapshot {
   readonly now: Date;
   /** Until when no new pod may be started, because the last ones failed. */
   readonly notBeforeMs: number;
+  /** How long an index waits after so many failures of its own, where each has its own tries. */
+  readonly indexDelayMs?: (failures: number) => number;
 }
 
 export interface JobDecision {
@@ -55,6 +59,10 @@ export function evaluate(snapshot: JobSnapshot): JobDecision {
   const suspension = suspend(conditions, isSuspended, before.startTime !== undefined, now);
   conditions = suspension.conditions;
   events.push(...suspension.events);
+  const indexes = {
+    ...(tally.completed.size > 0 && { completedIndexes: formatIndexes(tally.completed) }),
+    ...(hasLimitPerIndex(job) && { failedIndexes: formatIndexes(tally.failedIndexes) }),
+  };
   const status: JobStatus = {
     ...(startTime !== undefined && { startTime }),
     ...(isOver && end?.kind === "Success" && { completionTime: formatTime(now) }),
@@ -63,13 +71,13 @@ export function evaluate(snapshot: JobSnapshot): JobDecision {
     ...positive("failed", tally.failed),
     terminating: stillEnding,
     ready: staying.filter(isPodReady).length,
-    ...(tally.completed.size > 0 && { completedIndexes: formatIndexes(tally.completed) }),
+    ...indexes,
     uncountedTerminatedPods: {},
     ...(conditions.length > 0 && { conditions }),
   } as JobStatus;
   const lookAgainMs = nextLook(snapshot, startTime, end, plan);
   return {
-    ...(tally.isNew && { announced: { ...before, uncountedTerminatedPods: tally.uncounted } }),
+    ...(tally.isNew && { announced: { ...before, ...indexes, uncountedTerminatedPods: tally.uncounted } }),
     release: tally.release,
     remove: plan.remove,
     create: plan.create,
@@ -85,6 +93,7 @@ interface Tally {
   readonly succeeded: number;
   readonly failed: number;
   readonly completed: ReadonlySet<number>;
+  readonly failedIndexes: ReadonlySet<number>;
   readonly uncounted: { readonly succeeded?: readonly string[]; readonly failed?: readonly string[] };
   readonly isNew: boolean;
   readonly release: readonly Pod[];
@@ -97,14 +106,7 @@ interface Tally {
 
 /** Every pod is counted once: it is announced as uncounted, loses its finalizer, and only then is it in the numbers. */
 function count(job: Job, pods: readonly Pod[], isSuspended: boolean): Tally {
-  const {
-    uncountedTerminatedPods = {},
-    succeeded = 0,
-    failed = 0,
-    completedIndexes,
-  } = (job.status ?? {}) as JobStatus & {
-    readonly completedIndexes?: string;
-  };
+  const { uncountedTerminatedPods = {}, succeeded = 0, failed = 0, completedIndexes }: JobStatus = job.status ?? {};
   const announced = new Set([...(uncountedTerminatedPods.succeeded ?? []), ...(uncountedTerminatedPods.failed ?? [])]);
   const won: string[] = [];
   const lost: string[] = [];
@@ -140,6 +142,7 @@ function count(job: Job, pods: readonly Pod[], isSuspended: boolean): Tally {
     succeeded: isIndexed(job) ? completed.size : succeeded + all.succeeded.length,
     failed: failed + all.failed.length,
     completed,
+    failedIndexes: failedIndexes(job, pods),
     uncounted: {
       ...(all.succeeded.length > 0 && { succeeded: all.succeeded }),
       ...(all.failed.length > 0 && { failed: all.failed }),
@@ -172,6 +175,17 @@ function endOf(
       return failure("DeadlineExceeded", "Job was active longer than specified deadline");
     }
   }
+  const hopeless = tally.failedIndexes.size;
+  if (hopeless > (maxFailedIndexesOf(job) ?? Number.POSITIVE_INFINITY)) {
+    const message = "Job has exceeded the specified maximal number of failed indexes";
+    return failure("MaxFailedIndexesExceeded", message);
+  }
+  if (hopeless > 0 && hopeless + tally.completed.size >= (completions ?? 0)) {
+    return failure("FailedIndexes", "Job has failed indexes");
+  }
+  const rule = isIndexed(job) ? fulfilledRule(job, tally.completed) : undefined;
+  if (rule !== undefined)
+    return { kind: "Success", reason: "SuccessPolicy", message: `Matched rules at index ${rule}` };
   // Without a number of completions the pods share one queue of work: the first that succeeds has seen its end.
   const isDone =
     completions === undefined ? tally.succeeded > 0 && active.length === 0 : tally.succeeded >= completions;
@@ -192,14 +206,12 @@ function restartsExceed(job: Job, active: readonly Pod[], limit: number): boolea
 interface Plan {
   readonly create: readonly (number | undefined)[];
   readonly remove: readonly Pod[];
+  /** When the first index that waits may be tried again. */
+  readonly retryMs?: number;
 }
 
-function manage(
-  { job, pods, now, notBeforeMs }: JobSnapshot,
-  tally: Tally,
-  active: readonly Pod[],
-  isSuspended: boolean,
-): Plan {
+function manage(snapshot: JobSnapshot, tally: Tally, active: readonly Pod[], isSuspended: boolean): Plan {
+  const { job, pods, now, notBeforeMs } = snapshot;
   if (isSuspended) return { create: [], remove: active };
   if (job.metadata.deletionTimestamp !== undefined) return { create: [], remove: [] };
   const { parallelism = 1, completions } = job.spec;
@@ -208,31 +220,42 @@ function manage(
       ? tally.succeeded > 0
         ? active.length
         : parallelism
-      : Math.min(parallelism, Math.max(0, completions - tally.succeeded));
+      : Math.min(parallelism, Math.max(0, completions - tally.succeeded - tally.failedIndexes.size));
   if (active.length > wanted) return { create: [], remove: surplus(active, active.length - wanted) };
   const ending = replacesOnlyFailed(job)
     ? pods.filter((pod) => isPodTerminating(pod) && !isPodFinished(pod)).length
     : 0;
   const missing = Math.min(wanted - active.length - ending, maxAtOnce);
-  if (missing <= 0 || now.getTime() < notBeforeMs) return { create: [], remove: [] };
+  if (missing <= 0) return { create: [], remove: [] };
+  if (hasLimitPerIndex(job)) return triedAgain(snapshot, freeIndexes(job, tally, active), missing);
+  if (now.getTime() < notBeforeMs) return { create: [], remove: [] };
   if (!isIndexed(job)) return { create: Array.from({ length: missing }, () => undefined), remove: [] };
-  return { create: freeIndexes(completions ?? 0, tally.completed, active, missing), remove: [] };
+  return { create: freeIndexes(job, tally, active).slice(0, missing), remove: [] };
 }
 
 const maxAtOnce = 500;
 
-function freeIndexes(
-  completions: number,
-  done: ReadonlySet<number>,
-  active: readonly Pod[],
+function freeIndexes(job: Job, tally: Tally, active: readonly Pod[]): readonly number[] {
+  const taken = new Set([...active.map(indexOf), ...tally.completed, ...tally.failedIndexes]);
+  return Array.from({ length: job.spec.completions ?? 0 }, (_, index) => index).filter((index) => !taken.has(index));
+}
+
+/** An index that has failed waits for itself only: the others go on. */
+function triedAgain(
+  { job, pods, now, indexDelayMs = () => 0 }: JobSnapshot,
+  indexes: readonly number[],
   count: number,
-): readonly number[] {
-  const taken = new Set(active.map(indexOf));
-  const free: number[] = [];
-  for (let index = 0; index < completions && free.length < count; index++) {
-    if (!done.has(index) && !taken.has(index)) free.push(index);
+): Plan {
+  const create: number[] = [];
+  const waits: number[] = [];
+  for (const index of indexes) {
+    if (create.length >= count) break;
+    const { failures, lastMs } = triesOf(job, pods, index);
+    const readyMs = failures === 0 ? 0 : (lastMs ?? 0) + indexDelayMs(failures);
+    if (readyMs <= now.getTime()) create.push(index);
+    else waits.push(readyMs);
   }
-  return free;
+  return { create, remove: [], ...(waits.length > 0 && { retryMs: Math.min(...waits) }) };
 }
 
 /** Those that are not ready are missed least, then the youngest. */
@@ -277,7 +300,7 @@ function nextLook(
       ? undefined
       : startedMs + activeDeadlineSeconds * 1000;
   const retryMs = notBeforeMs > now.getTime() && plan.create.length === 0 ? notBeforeMs : undefined;
-  const moments = [deadlineMs, retryMs].filter((moment) => moment !== undefined);
+  const moments = [deadlineMs, retryMs, plan.retryMs].filter((moment) => moment !== undefined);
   return moments.length === 0 ? undefined : Math.max(1, Math.min(...moments) - now.getTime());
 }
 

@@ -30,6 +30,8 @@ export function indexOf({ metadata }: Pod): number | undefined {
 export type FailureAction =
   | { readonly kind: "Count" }
   | { readonly kind: "Ignore" }
+  /** Counts, and its index is not tried again. */
+  | { readonly kind: "FailIndex" }
   | { readonly kind: "FailJob"; readonly message: string };
 
 export function failureAction(pod: Pod, job: Job): FailureAction {
@@ -38,6 +40,7 @@ export function failureAction(pod: Pod, job: Job): FailureAction {
     const why = matchOf(pod, rule);
     if (why === undefined) continue;
     if (rule.action === "Ignore") return { kind: "Ignore" };
+    if (rule.action === "FailIndex") return { kind: "FailIndex" };
     if (rule.action !== "FailJob") return { kind: "Count" };
     const { namespace, name } = pod.metadata;
     return {
