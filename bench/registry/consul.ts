@@ -1,5 +1,5 @@
-// Consul as one server with its log on disk: a registration that it has answered is durable, as ours is. Built from its Go
-// module, with the replacements of its own sub-modules dropped.
+// Consul as one server with its log on disk: a registration that it has answered is durable, as ours is. Built by
+// build-peers.ts from its Go module.
 import { type Peer, startPeer } from "./peer.ts";
 
 const port = 18_500;

@@ -1,5 +1,6 @@
-// Another registry as a process of its own, found by an environment variable, on the PATH or in cargo's folder.
-import { type ChildProcess, spawn } from "node:child_process";
+// Another registry as a process of its own, found by an environment variable, on the PATH, in cargo's folder or where
+// build-peers.ts puts it.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,11 +13,17 @@ export interface Peer {
 }
 
 export function findPeer(program: string): string | undefined {
-  const folders = [...(process.env["PATH"] ?? "").split(":"), join(homedir(), ".cargo", "bin")];
+  const folders = [...(process.env["PATH"] ?? "").split(":"), join(homedir(), ".cargo", "bin"), peerFolder];
   return [process.env[program.toUpperCase()], ...folders.map((folder) => join(folder, program))].find(
     (file) => file !== undefined && existsSync(file),
   );
 }
+
+export const peerFolder = join(homedir(), ".cache", "capstan-bench", "bin");
+
+/** The first line that it says of its version. */
+export const versionOf = (file: string, flag: string): string =>
+  spawnSync(file, [flag], { encoding: "utf8" }).stdout.split("\n")[0] ?? "unknown";
 
 export interface PeerCommand {
   readonly file: string;

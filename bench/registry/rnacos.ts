@@ -1,4 +1,4 @@
-// r-nacos (Rust): `cargo install rnacos --version 0.8.5`. One HTTP worker, as our server has one thread.
+// r-nacos (Rust), built by build-peers.ts. One HTTP worker, as our server has one thread.
 import { type Peer, startPeer } from "./peer.ts";
 
 const port = 18_848;

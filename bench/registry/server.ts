@@ -18,16 +18,7 @@ import { MemoryLog } from "../../src/registry/storage/memory-log.ts";
 import type { RegistryLog } from "../../src/registry/storage/registry-log.ts";
 import { openSqlLog } from "../../src/registry/storage/sql-log.ts";
 import { openSqlite } from "../../src/store/sqlite-database.ts";
-
-export interface ServerSettings {
-  readonly kind: "registry" | "listener" | "floor";
-  /** Services that are there from the beginning, ten to a name. */
-  readonly entries: number;
-  /** Whether changes go to disk. */
-  readonly isDurable: boolean;
-  /** For the floor and the listener: how much to answer. */
-  readonly answerBytes?: number;
-}
+import { type ServerSettings, servedId } from "./served.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as ServerSettings;
 
@@ -90,9 +81,12 @@ async function storageFor({ entries, isDurable }: ServerSettings): Promise<Regis
     : new MemoryLog(() => systemEnv.now().getTime()).replica();
   if (entries === 0) return base;
   return {
-    ...base,
     load: async () => ({ sequence: 0, services: services(entries) }),
     commit: (asked) => base.commit(asked),
+    changesAfter: (sequence, limit) => base.changesAfter(sequence, limit),
+    saveBeats: (beats) => base.saveBeats(beats),
+    follow: (follower) => base.follow(follower),
+    prune: (upTo) => base.prune(upTo),
   };
 }
 
@@ -108,7 +102,7 @@ function services(count: number): { readonly instance: Instance; readonly lastSe
     lastSeenMs: wallMs,
     instance: {
       target: {
-        id: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
+        id: servedId(index),
         serviceName: `service-${Math.floor(index / 10)}`,
         host: `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`,
         port: 9000 + (index % 10),
