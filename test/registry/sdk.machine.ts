@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { systemEnv } from "../../src/env/system.ts";
 import { jsonReply, textReply } from "../../src/http/reply.ts";
 import { listen } from "../../src/http/server.ts";
@@ -33,21 +34,50 @@ describe(`Wanaku SDK ${sdkVersion}`, { skip, timeout: 600_000 }, () => {
     context.after(() => rmSync(folder, { recursive: true, force: true }));
     const issuer = await startIssuer(context);
     const product = await startUp(context);
-    const first = await life(product, folder, libraries, issuer);
+    const first = await life(product, folder, libraries, issuer.url);
     assert.equal(readFileSync(join(folder, "java-tool.wanaku.dat")).length, 50);
     await product.kill();
     // The service does not notice: the registry remembers it after kill -9, and the id on disk is honoured.
     const again = await startUp(context, [], product.dataDir);
-    const second = await life(again, folder, libraries, issuer);
+    const second = await life(again, folder, libraries, issuer.url);
     assert.equal(second, first, "the id on disk is honoured");
+  });
+
+  test("finds the issuer through a registry that wants tokens, and owns what it registers", async (context) => {
+    const libraries = fetchSdk();
+    if (!libraries) return context.skip("the SDK cannot be downloaded");
+    const folder = mkdtempSync(join(tmpdir(), "capstan-sdk-"));
+    context.after(() => rmSync(folder, { recursive: true, force: true }));
+    const issuer = await startIssuer(context);
+    const product = await startUp(context, [
+      `--registry-oidc-issuer=${issuer.url}`,
+      "--registry-oidc-audience=capstan",
+    ]);
+    assert.equal((await fetch(`${product.http}/api/v1/capabilities`)).status, 401);
+    const id = await life(product, folder, libraries, `${product.http}/q/oidc`, await issuer.token("wanaku-service"));
+    const body = JSON.stringify({ id, serviceName: "java-tool", host: "evil", port: 1 });
+    const stranger = { authorization: `Bearer ${await issuer.token("somebody-else")}` };
+    const taken = await fetch(`${product.http}${discovery}`, { method: "POST", body, headers: stranger });
+    assert.equal(taken.status, 403, "another identity cannot take its id");
   });
 });
 
+const discovery = "/api/v1/management/discovery";
+
 /** One run of the program from its registration to its end; answers its id. */
-async function life(product: CapstanProcess, folder: string, libraries: string, issuer: string): Promise<string> {
+async function life(
+  product: CapstanProcess,
+  folder: string,
+  libraries: string,
+  tokenEndpoint: string,
+  token?: string,
+): Promise<string> {
+  const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  const ask = async (path: string): Promise<unknown> =>
+    ((await (await fetch(`${product.http}/api/v1${path}`, { headers })).json()) as { readonly data: unknown }).data;
   const source = join(import.meta.dirname, "SdkClient.java");
   const classes = ["-cp", join(libraries, "*"), source];
-  const child = spawn(join(java ?? "", "java"), [...classes, product.http, folder, issuer]);
+  const child = spawn(join(java ?? "", "java"), [...classes, product.http, folder, tokenEndpoint]);
   let errors = "";
   child.stderr.on("data", (chunk) => {
     errors += String(chunk);
@@ -58,22 +88,19 @@ async function life(product: CapstanProcess, folder: string, libraries: string, 
     const id = registered[1] ?? "";
     await until(lines, /^pinged$/, () => errors);
     await until(lines, /^failed$/, () => errors);
-    const states = async (): Promise<string> => JSON.stringify(await ask(product, "/capabilities/tools/state"));
+    const states = async (): Promise<string> => JSON.stringify(await ask("/capabilities/tools/state"));
     await eventually(async () => (await states()).includes('"reason":"database away"'));
-    const found = await fetch(`${product.http}/api/v1/resolve?serviceName=java-tool`);
+    const found = await fetch(`${product.http}/api/v1/resolve?serviceName=java-tool`, { headers });
     assert.equal(found.status, 404, "a service in trouble is not handed out");
     child.stdin.write("\n");
     await until(lines, /^deregistered 200$/, () => errors);
     await ended(child);
-    assert.deepEqual(await ask(product, "/capabilities"), []);
+    assert.deepEqual(await ask("/capabilities"), []);
     return id;
   } finally {
     child.kill("SIGKILL");
   }
 }
-
-const ask = async ({ http }: CapstanProcess, path: string): Promise<unknown> =>
-  ((await (await fetch(`${http}/api/v1${path}`)).json()) as { readonly data: unknown }).data;
 
 async function until(lines: AsyncIterator<string>, pattern: RegExp, errors: () => string): Promise<RegExpExecArray> {
   for (;;) {
@@ -95,13 +122,23 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
 const ended = (child: ChildProcessWithoutNullStreams): Promise<unknown> =>
   child.exitCode === null ? new Promise((resolve) => child.once("exit", resolve)) : Promise.resolve();
 
-/** SDKs of that time cannot run without a token: an issuer that gives anyone one. The registry does not look at it. */
-async function startIssuer(context: TestContext): Promise<string> {
+/** SDKs of that time cannot run without a token: an issuer that gives anyone one who asks. An open registry does not look at it. */
+async function startIssuer(context: TestContext): Promise<Issuer> {
+  const { privateKey, publicKey } = await generateKeyPair("RS256");
+  const keys = [{ ...(await exportJWK(publicKey)), kid: "one", alg: "RS256" }];
   const realm = (): string => `${listener.url}/realms/wanaku`;
+  const token = (subject: string): Promise<string> =>
+    new SignJWT({})
+      .setProtectedHeader({ alg: "RS256", kid: "one" })
+      .setSubject(subject)
+      .setIssuer(realm())
+      .setAudience("capstan")
+      .setExpirationTime("5m")
+      .sign(privateKey);
   const listener = await listen({
     env: systemEnv,
     port: 0,
-    handler: ({ target }) => {
+    handler: async ({ target }) => {
       if (target.endsWith("/.well-known/openid-configuration"))
         return jsonReply(200, {
           issuer: realm(),
@@ -109,13 +146,23 @@ async function startIssuer(context: TestContext): Promise<string> {
           jwks_uri: `${realm()}/certs`,
           subject_types_supported: ["public"],
         });
+      if (target === "/realms/wanaku/certs") return jsonReply(200, { keys });
       if (target === "/realms/wanaku/token")
-        return jsonReply(200, { access_token: "anything", token_type: "Bearer", expires_in: 300 });
+        return jsonReply(200, {
+          access_token: await token("wanaku-service"),
+          token_type: "Bearer",
+          expires_in: 300,
+        });
       return textReply(404, "");
     },
   });
   context.after(() => listener.close());
-  return realm();
+  return { url: realm(), token };
+}
+
+interface Issuer {
+  readonly url: string;
+  token(subject: string): Promise<string>;
 }
 
 function fetchSdk(): string | undefined {
