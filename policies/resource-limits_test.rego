@@ -33,6 +33,49 @@ test_critical_deployments_keep_a_pod if {
 	count(limits.deny) == 0 with input as scale(0, {})
 }
 
+# The same number, asked for in other ways.
+patched(patch) := {"action": "patch_deployment", "patch": patch, "target_resource": {"labels": {"critical": "true"}}}
+
+other_ways(replicas) := [
+	patched({"type": "merge", "value": {"spec": {"replicas": replicas}}}),
+	patched({"type": "strategic", "value": {"spec": {"replicas": replicas}}}),
+	patched({"type": "json", "operations": [{"op": "replace", "path": "/spec/replicas", "value": replicas}]}),
+	patched({"type": "json", "operations": [{"op": "replace", "path": "/spec", "value": {"replicas": replicas}}]}),
+	{
+		"action": "apply_manifest",
+		"manifest": {"spec": {"replicas": replicas}},
+		"target_resource": {"labels": {"critical": "true"}},
+	},
+]
+
+test_patches_and_manifests_have_the_same_limits if {
+	every way in other_ways(111) {
+		count(limits.deny) == 1 with input as way
+	}
+	every way in other_ways(0) {
+		count(limits.deny) == 1 with input as way
+	}
+	every way in other_ways(110) {
+		count(limits.deny) == 0 with input as way
+	}
+}
+
+test_an_autoscaler_in_a_manifest_has_the_same_limit if {
+	count(limits.deny) == 1 with input as {"action": "apply_manifest", "manifest": {"spec": {"maxReplicas": 111}}}
+}
+
+taint(effect, total, available) := object.union(
+	node("taint_node", total, available),
+	{"parameters": {"effect": effect}},
+)
+
+test_a_taint_that_empties_or_closes_a_node_counts_as_such if {
+	count(limits.deny) == 1 with input as taint("NoExecute", 2, 2)
+	count(limits.deny) == 1 with input as taint("NoSchedule", 3, 1)
+	count(limits.deny) == 0 with input as taint("NoSchedule", 2, 2)
+	count(limits.deny) == 0 with input as taint("PreferNoSchedule", 1, 1)
+}
+
 test_small_clusters_are_not_drained if {
 	count(limits.deny) == 1 with input as node("drain_node", 2, 2)
 	count(limits.deny) == 0 with input as node("drain_node", 3, 3)

@@ -37,8 +37,11 @@ export const annotations = {
   applied: "capstan.dev/applied",
   /** On an execution, remediation or workflow: who asked for it; written by admission only. */
   requestedBy: "capstan.dev/requested-by",
+  /** The groups of that person, with commas between them: what they may do elsewhere is asked by these, too. */
+  requestedByGroups: "capstan.dev/requested-by-groups",
   /** On an execution whose step stands in a workflow: who wrote the workflow; whoever planned it cannot approve it either. */
   plannedBy: "capstan.dev/planned-by",
+  plannedByGroups: "capstan.dev/planned-by-groups",
   /** On an execution: `completed` or `rolled-back`, set by its parent. */
   finalize: "kubernaut.io/finalize",
   /** On a PaperMCServer: unix seconds; a recent value applies the update, or makes a snapshot, at once. */

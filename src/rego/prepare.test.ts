@@ -209,6 +209,11 @@ test("v0 modules need no if, and their rules may be called with v0 queries", () 
   assert.deepEqual(answers("package a\np[x] { x = 1 }", "data.a.p", {}, { version: "v0" }), ["[1]"]);
 });
 
+test("a rule that is null says null, and not true", () => {
+  assert.deepEqual(answers("package p\nallow := null", "data.p.allow"), ["null"]);
+  assert.deepEqual(answers("package p", "x := null"), ["true"]);
+});
+
 test("two values for one rule are a conflict", () => {
   assert.throws(
     () => answers("package a\np := x if some x in [1, 2]", "data.a.p"),

@@ -171,7 +171,7 @@ function collect(frame: Frame, query: CompiledQuery, captured: CapturedQuery, sl
   }
   const expressions = captured.expressions.map(({ variable, location }) => {
     const value = variable === undefined ? true : frame[slots.of(variable)];
-    return { value: value ?? true, location };
+    return { value: value === undefined ? true : value, location };
   });
   return {
     values,

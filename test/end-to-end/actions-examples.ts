@@ -33,6 +33,9 @@ export const thing = (
   body: object,
 ): KubeObject => ({ apiVersion, kind, metadata, ...body }) as KubeObject;
 
+/** What admission would have stamped, where it does not run: the administrator asked. */
+export const asAdmin = { "capstan.dev/requested-by": "admin", "capstan.dev/requested-by-groups": "system:masters" };
+
 /** A ClusterRole and who has it. */
 export const grant = (
   name: string,

@@ -11,7 +11,7 @@ import { jobNamespace, switchConfigMap, systemNamespace } from "../../src/contro
 import { specHashOf } from "../../src/controllers/action-executor/spec-hash.ts";
 import { findCondition } from "../../src/kube/condition.ts";
 import { type ActionCluster, type JobBehaviour, setPolicies, signer, startActionCluster } from "./actions-cluster.ts";
-import { deployment, namespace, scale, shop, thing } from "./actions-examples.ts";
+import { asAdmin, deployment, namespace, scale, shop, thing } from "./actions-examples.ts";
 import { eventually } from "./embedded.ts";
 
 const read = (cluster: ActionCluster, name: string): Promise<KubernetesExecution> =>
@@ -174,7 +174,7 @@ test("what is wrong fails with its reason, and nothing runs", async (context) =>
   for (const [name, more, message] of cases)
     await context.test(name, async () => {
       const id = name.replaceAll(" ", "-");
-      await cluster.apply(scale(id, 5, more));
+      await cluster.apply(scale(id, 5, more, asAdmin));
       const { status } = await reaches(cluster, id, "failed");
       assert.equal(status?.reason, "validation_error");
       assert.match(status?.message ?? "", message);

@@ -23,7 +23,7 @@ export interface Embedded {
 export async function startEmbedded(
   context: TestContext,
   manifests: readonly string[] = [],
-  chosen: Partial<Pick<ControlPlaneOptions, "command" | "actions" | "demo" | "dataDir">> = {},
+  chosen: Partial<Pick<ControlPlaneOptions, "command" | "actions" | "demo" | "dataDir" | "log">> = {},
 ): Promise<Embedded> {
   const dataDir = chosen.dataDir ?? mkdtempSync(join(tmpdir(), "capstan-test-"));
   const plane = await startControlPlane({

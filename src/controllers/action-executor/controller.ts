@@ -27,6 +27,7 @@ import type { Read } from "../../runtime/read.ts";
 import { createAccessCheck } from "./access.ts";
 import { act } from "./act.ts";
 import { actionDefinition } from "./actions/catalogue.ts";
+import { createAskersCheck } from "./askers.ts";
 import { rowOf, rowsOf } from "./audit-rows.ts";
 import { type AuditNote, type Change, nothing } from "./change.ts";
 import { evaluate, type Observation, type Settings } from "./evaluate.ts";
@@ -59,6 +60,7 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
   const metrics = executorMetrics(registry);
   const tools = {
     checkAccess: createAccessCheck(),
+    checkAskers: createAskersCheck(),
     policies: createPolicyKeeper(env, registry),
     evaluateCondition: counted(createConditions(env), metrics),
     monotonicMs: () => env.monotonicMs(),

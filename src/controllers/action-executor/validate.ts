@@ -10,6 +10,7 @@ import type { ActContext } from "../../runtime/controller.ts";
 import type { CheckAccess } from "./access.ts";
 import { type AnyAction, actionDefinition } from "./actions/catalogue.ts";
 import { type Target, type TargetState, targetText } from "./actions/definition.ts";
+import type { CheckAskers } from "./askers.ts";
 import { type Change, type ConditionChange, failure } from "./change.ts";
 import { type DryRunOutcome, dryRun } from "./dry-run.ts";
 import type { Observation } from "./evaluate.ts";
@@ -26,6 +27,7 @@ import { readState } from "./target-state.ts";
 
 export interface ValidationTools {
   readonly checkAccess: CheckAccess;
+  readonly checkAskers: CheckAskers;
   readonly policies: (source: ConfigMap | undefined) => Policies;
   readonly evaluateCondition: EvaluateCondition;
   readonly metrics: ExecutorMetrics;
@@ -60,8 +62,11 @@ export async function validate(
   const definition = actionDefinition(checked.action);
   const target = definition.target(checked.parameters);
 
-  // 2. Permissions
-  const lacking = await tools.checkAccess(checked.action, target.namespace, context);
+  // 2. Permissions, of the account that acts and of the people who ask
+  const lacking = [
+    ...(await tools.checkAccess(checked.action, target.namespace, context)),
+    ...(await tools.checkAskers(execution, target.namespace, context)),
+  ];
   if (lacking.length > 0) return no(lacking, { rbacValidation: false });
   results = { ...results, rbacValidation: true };
 

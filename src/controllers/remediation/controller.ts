@@ -163,8 +163,6 @@ async function createExecution(
   { write, live, signal }: ActContext<RemediationRequest>,
 ): Promise<string | undefined> {
   const { namespace = "" } = remediation.metadata;
-  const requestedBy = remediation.metadata.annotations?.[annotations.requestedBy];
-  const plannedBy = workflow?.metadata.annotations?.[annotations.requestedBy];
   const strategy = workflow?.spec.executionStrategy;
   const wanted: NewObject<KubernetesExecution> = {
     metadata: {
@@ -172,8 +170,7 @@ async function createExecution(
       namespace,
       labels: { [labels.managedBy]: "capstan", [labels.controller]: controllerName },
       annotations: {
-        ...(requestedBy !== undefined && { [annotations.requestedBy]: requestedBy }),
-        ...(plannedBy !== undefined && { [annotations.plannedBy]: plannedBy }),
+        ...askersOf(remediation, workflow),
         ...(strategy?.approvalRequired && { "kubernaut.io/approval-required": "true" }),
         ...(strategy?.dryRunFirst && { "kubernaut.io/dry-run-first": "true" }),
       },
@@ -201,6 +198,21 @@ async function createExecution(
       : undefined;
   // One that we made before we were interrupted is as good as a new one; a stranger's is not.
   return found && isControlledBy(found, remediation) ? undefined : created.message;
+}
+
+/** Who asked for it, and who planned it where that was somebody else's part. */
+function askersOf(remediation: RemediationRequest, workflow: WorkflowExecution | undefined): Record<string, string> {
+  const { requestedBy, requestedByGroups, plannedBy, plannedByGroups } = annotations;
+  const of = (object: KubeObject | undefined, from: string, to: string): Record<string, string> => {
+    const value = object?.metadata.annotations?.[from];
+    return value === undefined ? {} : { [to]: value };
+  };
+  return {
+    ...of(remediation, requestedBy, requestedBy),
+    ...of(remediation, requestedByGroups, requestedByGroups),
+    ...of(workflow, requestedBy, plannedBy),
+    ...of(workflow, requestedByGroups, plannedByGroups),
+  };
 }
 
 const maxRetriesOf = (wanted: number | undefined): { readonly maxRetries?: number } =>

@@ -94,6 +94,15 @@ const requesterRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
       message: `${annotations.requestedBy} cannot be changed`,
     },
     {
+      // Fewer are of no use to anybody, and more would be somebody else's.
+      expression: `request.operation != 'CREATE' || ${isOneOf(controllerUsers)} || ${annotation("object", annotations.requestedByGroups)} == '' || ${annotation("object", annotations.requestedByGroups)}.split(',').all(group, group in request.userInfo.groups)`,
+      message: `${annotations.requestedByGroups} must be groups of the user who creates the object`,
+    },
+    {
+      expression: `request.operation != 'UPDATE' || (${[annotations.requestedByGroups, annotations.plannedByGroups].map((name) => `${annotation("object", name)} == ${annotation("oldObject", name)}`).join(" && ")})`,
+      message: "the groups of whoever asked cannot be changed",
+    },
+    {
       expression: `request.operation == 'UPDATE' ? ${annotation("object", annotations.plannedBy)} == ${annotation("oldObject", annotations.plannedBy)} : (${isOneOf(controllerUsers)} || ${annotation("object", annotations.plannedBy)} == '')`,
       message: `${annotations.plannedBy} is written by the controllers only`,
     },

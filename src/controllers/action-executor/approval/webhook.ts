@@ -30,7 +30,7 @@ export const stampingWebhooks = (options: StampOptions): readonly Webhook[] => [
     mutate: ({ object: execution, oldObject, operation, request }) => {
       const user = request.userInfo.username ?? "";
       if (request.subResource === "status") return stampStatus(execution, oldObject, user, options);
-      const requested = stampRequester(execution, oldObject, user, options);
+      const requested = stampRequester(execution, oldObject, request.userInfo, options);
       return operation === "CREATE" ? withFinalizer(requested) : stampReceived(requested, oldObject, user, options);
     },
   }),
@@ -38,13 +38,13 @@ export const stampingWebhooks = (options: StampOptions): readonly Webhook[] => [
     path: remediationPath,
     kind: RemediationRequest,
     mutate: ({ object: remediation, oldObject, request }) =>
-      stampRequester(remediation, oldObject, request.userInfo.username ?? "", options),
+      stampRequester(remediation, oldObject, request.userInfo, options),
   }),
   mutator<WorkflowExecution>({
     path: workflowPath,
     kind: WorkflowExecution,
     mutate: ({ object: workflow, oldObject, request }) =>
-      stampRequester(workflow, oldObject, request.userInfo.username ?? "", options),
+      stampRequester(workflow, oldObject, request.userInfo, options),
   }),
   mutator<ConfigMap>({
     path: switchPath,
@@ -81,24 +81,32 @@ function stampSwitch(
 function stampRequester<T extends KubeObject>(
   wanted: T,
   old: T | undefined,
-  user: string,
+  { username: user = "", groups = [] }: UserInfo,
   { controllerUsers }: StampOptions,
 ): T {
-  const { [annotations.requestedBy]: asked, [annotations.plannedBy]: planned } = wanted.metadata.annotations ?? {};
-  const passesOn = controllerUsers.includes(user);
-  // On a new object nobody can have approved anything yet.
-  const kept = old?.metadata.annotations ?? {
-    [annotations.requestedBy]: passesOn && asked !== undefined ? asked : user,
-    ...(passesOn && planned !== undefined && { [annotations.plannedBy]: planned }),
-  };
-  const names = [annotations.requestedBy, annotations.plannedBy, ...Object.values(approvalAnnotations)];
+  const given = wanted.metadata.annotations ?? {};
+  const asked = { [annotations.requestedBy]: user, [annotations.requestedByGroups]: groups.join(",") };
+  // Our controllers pass on who it was; on a new object nobody can have approved anything yet.
+  const born = controllerUsers.includes(user) ? { ...asked, ...picked(given, askers) } : asked;
+  const kept: Readonly<Record<string, string>> = old ? (old.metadata.annotations ?? {}) : born;
   return annotated(wanted, {
-    ...Object.fromEntries(names.map((name) => [name, kept[name]])),
+    ...Object.fromEntries([...askers, ...Object.values(approvalAnnotations)].map((name) => [name, kept[name]])),
     // What a parent demanded cannot be taken back by whoever may write the execution.
     ...Object.fromEntries(demands.filter((name) => kept[name] === "true").map((name) => [name, "true"])),
   });
 }
 
+type UserInfo = { readonly username?: string; readonly groups?: readonly string[] };
+
+const picked = (from: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
+
+const askers: readonly string[] = [
+  annotations.requestedBy,
+  annotations.requestedByGroups,
+  annotations.plannedBy,
+  annotations.plannedByGroups,
+];
 const demands: readonly string[] = Object.values(demandAnnotations);
 
 /** Saves the executor a write: nothing it makes may outlive the execution. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Env } from "../../../env/env.ts";
 import { type PreparedQuery, policyOf } from "../../../rego/prepare.ts";
 import type { Module, Rule } from "../../../rego/syntax/ast.ts";
+import { RegoErrors } from "../../../rego/syntax/errors.ts";
 import { parseEither } from "./parse-either.ts";
 import { regoEnv } from "./rego-env.ts";
 
@@ -33,6 +34,8 @@ export function compilePolicies(files: Readonly<Record<string, string>>, env: En
   const names = Object.keys(files)
     .filter((name) => name.endsWith(".rego") && !name.endsWith("_test.rego"))
     .sort();
+  // A misspelt key must not mean that everything is allowed.
+  if (names.length === 0) throw noPolicies;
   const modules = names.map((name) => parseEither(name, files[name] ?? ""));
   const policy = policyOf(modules, { env: regoEnv(env) });
   const defined = new Map<string, readonly string[]>();
@@ -47,8 +50,12 @@ export function compilePolicies(files: Readonly<Record<string, string>>, env: En
   }));
   const hash = createHash("sha256");
   for (const name of names) hash.update(`${name}\0${files[name]}\0`);
-  return { name: names.join(", ") || "none", hash: hash.digest("hex"), rules };
+  return { name: names.join(", "), hash: hash.digest("hex"), rules };
 }
+
+const noPolicies = new RegoErrors([
+  { code: "rego_compile_error", message: "there is no key that ends in .rego", location: undefined },
+]);
 
 const isUnderRoot = ({ packagePath }: Module): boolean =>
   policyRoots.some((root) => root.every((part, index) => packagePath[index] === part));

@@ -116,6 +116,50 @@ describe("safety policies", () => {
     assert.ok(gone.problem);
   });
 
+  test("S6: whatever goes wrong with the policies, nothing is allowed", (context) => {
+    const root = "package kubernetesexecution.safety\nimport rego.v1\n";
+    const slow = "some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a * b == -1";
+    const failures: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = {
+      "no ConfigMap": undefined,
+      "an empty ConfigMap": {},
+      "a misspelt key": { "safety.reg": `${root}allow := true` },
+      "only tests": { "safety_test.rego": `${root}allow := true` },
+      "no Rego": { "a.rego": "{}" },
+      "an empty file": { "a.rego": "" },
+      "half a file": { "a.rego": `${root}deny contains m if {` },
+      "one good file and a broken one": { "a.rego": `${root}allow := true`, "b.rego": "package" },
+      "a function that is not there": { "a.rego": `${root}allow if nothing(1)` },
+      "a circle": { "a.rego": `${root}allow if deny\ndeny if allow` },
+      "an unsafe variable": { "a.rego": `${root}allow if x == y` },
+      "an error of a built-in": { "a.rego": `${root}deny contains m if m := to_number("x")` },
+      "an error in what asks for approval": { "a.rego": `${root}require_approval if to_number("x") == 1` },
+      "a conflict": { "a.rego": `${root}allow := input.a\nallow := 2` },
+      "no end": { "a.rego": `${root}deny contains a if { ${slow} }` },
+      "no end of what asks for a dry run": { "a.rego": `${root}require_dry_run if { ${slow} }` },
+      "an allow that is not defined": { "a.rego": `${root}allow if input.nothing` },
+      "an allow that is a text": { "a.rego": `${root}allow := "true"` },
+      "an allow that is null": { "a.rego": `${root}allow := null` },
+      "one allow of two": {
+        "a.rego": `${root}allow := true`,
+        "b.rego": "package kubernetesexecution.safety.b\nallow := false",
+      },
+      "a deny that is a number": { "a.rego": `${root}deny := 7` },
+      "a deny of empty texts": { "a.rego": `${root}deny contains ""` },
+      "an approval that is a number": { "a.rego": `${root}require_approval := 7` },
+      "a dry run that is a text": { "a.rego": `${root}require_dry_run := "yes"` },
+      "the network": {
+        "a.rego": `${root}allow if http.send({"method": "get", "url": "http://127.0.0.1:9"}).status_code == 200`,
+      },
+    };
+    for (const [name, data] of Object.entries(failures)) {
+      const metadata = { name: "safety-policies", namespace: "kubernaut-system", uid: "u", resourceVersion: "1" };
+      const source = data && { apiVersion: "v1", kind: "ConfigMap", metadata, data };
+      const { set } = createPolicyKeeper(env, new MetricsRegistry())(source);
+      assert.equal(set ? decide(set, { a: 1 }, 200).allowed : false, false, name);
+    }
+    context.diagnostic(`S6: ${Object.keys(failures).length} injected failures, all denied`);
+  });
+
   test("the policies that are installed are the ones in policies/", () => {
     for (const [name, text] of Object.entries(defaultPolicies))
       assert.equal(text, readFileSync(`policies/${name}`, "utf8"), name);
