@@ -152,7 +152,7 @@ export class RegistryCore {
   }
 
   async #saveBeats(): Promise<void> {
-    const entries = [...this.#unsaved];
+    const entries = [...this.#unsaved].filter((entry) => this.directory.get(entry.instance.target.id) === entry);
     this.#unsaved = new Set();
     const nowMs = this.now().monotonicMs;
     for (let start = 0; start < entries.length; start += beatsPerSave) {
@@ -274,7 +274,8 @@ export class RegistryCore {
   #prune(): void {
     const { maxKeptChanges, storage, log } = this.#options;
     const upTo = this.directory.sequence - maxKeptChanges;
-    if (upTo - this.#prunedUpTo < maxKeptChanges / 10) return;
+    // It looks at every service's last change: the more services, the rarer, so that each change pays the same.
+    if (upTo - this.#prunedUpTo < Math.max(maxKeptChanges / 10, this.directory.size / 4)) return;
     this.#prunedUpTo = upTo;
     storage.prune(upTo).catch((error: unknown) => log.warn("old changes could not be removed", { error }));
   }

@@ -64,6 +64,30 @@ test("in a file of our own a registration is written in one turn", async () => {
   await database.close();
 });
 
+test("what is pruned is gone from the file, except each service's last change", async () => {
+  const database = await openSqlite(":memory:");
+  const log = await openSqlLog(systemEnv, database);
+  const ids = ["early", ...Array.from({ length: 12_000 }, (_, index) => `id-${index % 3}`)];
+  const changes = ids.map((id): NewChange => ({ kind: "Registered", id, atMs: 1, instance: exampleInstance }));
+  await log.commit({ applied: 0, confirm: [], decide: () => changes });
+  await log.saveBeats([
+    { id: "early", ageMs: 0 },
+    { id: "nobody", ageMs: 0 },
+  ]);
+  await log.prune(12_001);
+  const kept = await database.query("SELECT sequence FROM registry_changes ORDER BY sequence");
+  assert.deepEqual(
+    kept.map(({ sequence }) => sequence),
+    [1, 11_999, 12_000, 12_001],
+  );
+  const beats = await database.query("SELECT id FROM registry_beats");
+  assert.deepEqual(
+    beats.map(({ id }) => id),
+    ["early"],
+  );
+  await database.close();
+});
+
 describe("a commit whose answer was lost (F43)", () => {
   /** A database that loses its connection at the commit: after it, or instead of it. */
   const losing = (database: Database, when: "after" | "before"): Database => {

@@ -148,17 +148,26 @@ class SqlLog implements RegistryLog {
     return async () => void (await Promise.all(stops.map((stop) => stop())));
   }
 
+  /**
+   * Says first what is no longer kept, then takes it away piece by piece, so that no writer waits for long. What is not a
+   * service's last change now never becomes it again: the pieces need no lock.
+   */
   async prune(upTo: number): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
+    const isAhead = await this.#database.transaction(async (transaction) => {
       const { pruned } = await lockHead(transaction, this.#database.kind);
-      if (upTo <= pruned) return;
+      if (upTo <= pruned) return false;
       await transaction.query("UPDATE registry_head SET pruned = ? WHERE id = 0", [upTo]);
-      await transaction.query(
-        "DELETE FROM registry_changes WHERE sequence <= ? AND sequence NOT IN (SELECT sequence FROM registry_services)",
-        [upTo],
-      );
-      await transaction.query("DELETE FROM registry_beats WHERE id NOT IN (SELECT id FROM registry_services)");
+      return true;
     });
+    if (!isAhead) return;
+    for (let start = 0; ; ) {
+      const [piece] = await this.#database.query(nextPiece, [start, upTo, changesPerPiece]);
+      if (piece?.["last"] === null || piece === undefined) break;
+      const last = Number(piece["last"]);
+      await this.#database.query(deletePiece, [start, last]);
+      start = last;
+    }
+    await this.#database.query(deleteOrphanedBeats);
   }
 
   async #write(transaction: Transaction, batch: string, changes: readonly Change[], before: number): Promise<void> {
@@ -185,6 +194,14 @@ class SqlLog implements RegistryLog {
     });
   }
 }
+
+const changesPerPiece = 5_000;
+const nextPiece =
+  "SELECT max(sequence) AS last FROM (SELECT sequence FROM registry_changes WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?) AS piece";
+const deletePiece = `DELETE FROM registry_changes WHERE sequence > ? AND sequence <= ? AND NOT EXISTS
+  (SELECT 1 FROM registry_services WHERE registry_services.id = registry_changes.id AND registry_services.sequence = registry_changes.sequence)`;
+const deleteOrphanedBeats =
+  "DELETE FROM registry_beats WHERE NOT EXISTS (SELECT 1 FROM registry_services WHERE registry_services.id = registry_beats.id)";
 
 const changesChannel = "capstan_registry_changes";
 const beatsChannel = "capstan_registry_beats";
