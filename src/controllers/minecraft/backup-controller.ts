@@ -10,7 +10,7 @@ import { formatTime } from "../../kube/time.ts";
 import { type ActContext, type Controller, defineController } from "../../runtime/controller.ts";
 import { allow } from "../../runtime/permission.ts";
 import { annotationsChanged, generationChanged, or, type Predicate } from "../../runtime/predicates.ts";
-import { type BackupPlan, planBackup } from "./backup-plan.ts";
+import { type BackupPlan, planBackup, surplusOf } from "./backup-plan.ts";
 import { fieldManager } from "./children.ts";
 import { whileSaved } from "./console.ts";
 import type { MinecraftMetrics } from "./metrics.ts";
@@ -39,7 +39,6 @@ interface Try {
 
 const unservedRetryMs = 5 * 60_000;
 const readyPollMs = 10_000;
-const defaultMaxCount = 10;
 
 /** Makes snapshots by schedule and by request, and keeps as many as are wanted. */
 export function backupController({ env, metrics }: BackupControllerOptions): Controller {
@@ -99,12 +98,6 @@ export function backupController({ env, metrics }: BackupControllerOptions): Con
 const snapshotMade: Predicate<PaperMCServer> = (change) =>
   change.kind === "Updated" &&
   change.old.status?.backup?.lastBackup?.snapshotName !== change.object.status?.backup?.lastBackup?.snapshotName;
-
-/** The oldest ones that are too many, but never the one that an update under way relies on. */
-function surplusOf({ spec, status }: PaperMCServer, all: readonly VolumeSnapshot[]): readonly VolumeSnapshot[] {
-  const count = Math.max(0, all.length - (spec.backup?.retention?.maxCount ?? defaultMaxCount));
-  return all.slice(0, count).filter(({ metadata }) => metadata.name !== status?.updateProgress?.snapshotName);
-}
 
 /** A scheduled one began when it was due, which tells it from the next. */
 const tryOf = ({ trigger, at }: Extract<BackupPlan, { readonly kind: "Make" }>, now: Date): Omit<Try, "made"> => ({

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { VolumeSnapshot } from "../../api/builtin/volume.ts";
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import { annotations } from "../../api/well-known.ts";
-import { planBackup } from "./backup-plan.ts";
+import { planBackup, surplusOf } from "./backup-plan.ts";
 import { snapshotName } from "./snapshot.ts";
 
 const now = new Date("2026-01-18T12:20:00Z");
@@ -112,6 +113,22 @@ const cases: readonly { readonly name: string; readonly given: Given; readonly e
 ];
 for (const { name, given, expected } of cases)
   test(`a snapshot: ${name}`, () => assert.deepEqual(planBackup(server(given), now), expected));
+
+test("the oldest snapshots make room, and the one that an update relies on stays, wherever it stands", () => {
+  const kept = server({ backup: { enabled: true, beforeUpdate: true, retention: { maxCount: 1 } } });
+  const updateProgress = {
+    step: "backup",
+    version: "1.21.1",
+    build: 133,
+    startedAt: "2026-01-18T12:20:00Z",
+    snapshotName: "before",
+  } as const;
+  const updating = { ...kept, status: { ...kept.status, updateProgress } };
+  const all = ["before", "manual", "newer"].map((name) => ({ metadata: { name } }) as VolumeSnapshot);
+  const names = (of: PaperMCServer): readonly string[] => surplusOf(of, all).map(({ metadata }) => metadata.name);
+  assert.deepEqual(names(kept), ["before", "manual"]);
+  assert.deepEqual(names(updating), ["manual", "newer"]);
+});
 
 test("snapshots for different reasons have different names, even in one second", () => {
   const one = server({});

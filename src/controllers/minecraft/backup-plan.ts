@@ -1,3 +1,4 @@
+import type { VolumeSnapshot } from "../../api/builtin/volume.ts";
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { BackupTrigger } from "../../api/papermc-server-status.ts";
 import { parseTime } from "../../kube/time.ts";
@@ -23,6 +24,7 @@ export type BackupPlan =
 
 /** A firing that was missed while nobody looked is made up for once, if it is not older than this. */
 const maxLateMs = 60 * 60_000;
+const defaultMaxCount = 10;
 
 export function planBackup(server: PaperMCServer, now: Date): BackupPlan {
   const { backup, updateSchedule } = server.spec;
@@ -56,6 +58,13 @@ function lastFiring(schedule: Schedule, { metadata, status }: PaperMCServer, now
     next = schedule.next(next);
   }
   return fired;
+}
+
+/** The oldest ones that are too many, but never the one that an update under way relies on. */
+export function surplusOf({ spec, status }: PaperMCServer, all: readonly VolumeSnapshot[]): readonly VolumeSnapshot[] {
+  const count = Math.max(0, all.length - (spec.backup?.retention?.maxCount ?? defaultMaxCount));
+  // Two of the same second may come in any order, so the one that must stay may be the first.
+  return all.filter(({ metadata }) => metadata.name !== status?.updateProgress?.snapshotName).slice(0, count);
 }
 
 function timeOf(text: string | undefined): number {

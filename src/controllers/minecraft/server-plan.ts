@@ -37,10 +37,11 @@ export function planServer({ server, set, list, plugins }: ServerSnapshot): Serv
     return { kind: "Wait", message: server.status?.updateBlocked?.reason ?? "No version has been chosen yet" };
   const isFirst = set === undefined;
   const isMoving = isOrdered(server);
+  const listed = readPluginList(list?.data?.[listFile]);
   return {
     kind: "Run",
     image,
-    listed: listPlugins(wantedPlugins(server, isFirst), plugins, readPluginList(list?.data?.[listFile])),
+    listed: listPlugins(wantedPlugins(server, isFirst, listed), plugins, listed),
     ports: portsOf(server, plugins),
     isFirst,
     isForeign: set !== undefined && isForeign(set) && !isMoving,
@@ -77,13 +78,16 @@ function imageFor(server: PaperMCServer, set: StatefulSet | undefined): string |
 function wantedPlugins(
   server: PaperMCServer,
   isFirst: boolean,
+  listed: readonly ListedPlugin[],
 ): readonly { readonly name: string; readonly version: string }[] {
-  const { plugins = [], availableUpdate } = server.status ?? {};
+  const { plugins = [], availableUpdate, updateProgress } = server.status ?? {};
   if (isOrdered(server) && availableUpdate)
     return availableUpdate.plugins.map(({ pluginRef, version }) => ({ name: pluginRef.name, version }));
-  return plugins.flatMap(({ pluginRef, currentVersion, resolvedVersion, pendingDeletion }) => {
-    const version = currentVersion ?? (isFirst && !pendingDeletion ? resolvedVersion : "");
-    return version === "" ? [] : [{ name: pluginRef.name, version }];
+  return plugins.flatMap(({ pluginRef: { name }, currentVersion, resolvedVersion, pendingDeletion }) => {
+    // The status that was to say what the first start installs may have come too late; the list of that start knows.
+    const started = updateProgress ? undefined : listed.find((one) => one.name === name)?.version;
+    const version = currentVersion ?? started ?? (isFirst && !pendingDeletion ? resolvedVersion : "");
+    return version === "" ? [] : [{ name, version }];
   });
 }
 

@@ -29,7 +29,7 @@ export function serverStatus(
     say("Ready", false, "ReconcileError", plan.message);
     return status;
   }
-  status = { ...status, ...running(server, set), ...firstPlugins(status, plan) };
+  status = { ...status, ...running(server, set), ...startedPlugins(status, plan) };
   if (set) {
     const isReady = isRolledOut(set);
     const reason = plan.isFirst ? "StatefulSetCreated" : isReady ? "StatefulSetReady" : "StatefulSetNotReady";
@@ -52,10 +52,15 @@ function running(server: PaperMCServer, set: StatefulSet | undefined): Partial<S
   return { currentVersion: image.version, ...(image.build !== undefined && { currentBuild: image.build }) };
 }
 
-/** The first start installs everything at once. */
-function firstPlugins(status: Status, plan: Extract<ServerPlan, { readonly kind: "Run" }>): Partial<Status> {
-  if (!plan.isFirst || !status.plugins) return {};
-  return { plugins: installedPlugins(status.plugins, plan.listed) };
+/** The first start installs everything at once; an update says itself what it has installed. */
+function startedPlugins(
+  { plugins, updateProgress }: Status,
+  { listed }: Extract<ServerPlan, { readonly kind: "Run" }>,
+): Partial<Status> {
+  if (!plugins || updateProgress) return {};
+  const isNew = ({ currentVersion, pluginRef }: PluginEntry): boolean =>
+    currentVersion === undefined && listed.some(({ name }) => name === pluginRef.name);
+  return { plugins: plugins.flatMap((entry) => (isNew(entry) ? installedPlugins([entry], listed) : [entry])) };
 }
 
 type PluginEntry = NonNullable<Status["plugins"]>[number];
