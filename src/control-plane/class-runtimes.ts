@@ -3,6 +3,7 @@ import { classRuntimeControllers } from "../controllers/class-runtime/controller
 import type { AnalysisSettings, Installation } from "../controllers/class-runtime/installation.ts";
 import type { AnalyzerOptions } from "../controllers/class-runtime/nfr/analyzer.ts";
 import { createPrometheus } from "../controllers/class-runtime/nfr/prometheus.ts";
+import { reflectionMethods } from "../controllers/class-runtime/wire/reflection.ts";
 import { wireMethods } from "../controllers/class-runtime/wire/service.ts";
 import { createOutsideFetch } from "../controllers/minecraft/outside-fetch.ts";
 import type { Env } from "../env/env.ts";
@@ -68,7 +69,7 @@ export interface ClassRuntimeApi {
 /** Starts the gRPC services. A chosen port in use is an error with the code EADDRINUSE. */
 export async function startClassRuntimeApi(options: ClassRuntimeApiOptions): Promise<ClassRuntimeApi> {
   const { env, client, installation, version, host = "127.0.0.1", port } = options;
-  const methods = wireMethods({ env, client, version, ...installation.wire });
+  const methods = new Map([...wireMethods({ env, client, version, ...installation.wire }), ...reflectionMethods]);
   const listener = await listenGrpc({ env, host, port: port.port, methods }).catch((error: unknown) => {
     if (port.isChosen || (error as { code?: unknown }).code !== "EADDRINUSE") throw error;
     return listenGrpc({ env, host, port: 0, methods });

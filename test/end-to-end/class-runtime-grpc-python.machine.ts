@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { ClassRuntime } from "../../src/api/class-runtime.ts";
+import { reflectionMethods } from "../../src/controllers/class-runtime/wire/reflection.ts";
 import { wireMethods } from "../../src/controllers/class-runtime/wire/service.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import { type GrpcMethod, listenGrpc } from "../../src/http/grpc-server.ts";
@@ -17,13 +18,13 @@ const python = join(folder, "bin/python");
 const missing = install();
 
 function install(): string | false {
-  if (existsSync(join(folder, "installed"))) return false;
+  if (existsSync(join(folder, "installed-with-reflection"))) return false;
   try {
     const run = (command: string, ...args: string[]): unknown =>
       execFileSync(command, args, { timeout: 240_000, stdio: "ignore" });
     run("python3", "-m", "venv", folder);
-    run(python, "-m", "pip", "install", "--quiet", "grpcio", "grpcio-tools");
-    run("touch", join(folder, "installed"));
+    run(python, "-m", "pip", "install", "--quiet", "grpcio", "grpcio-tools", "grpcio-reflection");
+    run("touch", join(folder, "installed-with-reflection"));
     return false;
   } catch {
     return "grpcio is not on this machine and cannot be installed";
@@ -36,6 +37,12 @@ interface Result {
   readonly answer?: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+test("the descriptors are what protoc makes of the .proto files", { skip: missing }, () => {
+  const wire = join(import.meta.dirname, "../../src/controllers/class-runtime/wire");
+  const made = execFileSync(python, [join(wire, "generate-descriptors.py")], { encoding: "utf8" });
+  assert.equal(readFileSync(join(wire, "descriptors.ts"), "utf8"), made);
+});
 
 test("a Python program speaks with the services through our .proto files", {
   skip: missing,
@@ -55,6 +62,7 @@ test("a Python program speaks with the services through our .proto files", {
   };
   const methods = new Map([
     ...wireMethods({ env: systemEnv, client, namespace, environment: "edge-1", version: "1.2.3", availability: 0.5 }),
+    ...reflectionMethods,
     ["/test.Slow/Never", never] as const,
   ]);
   const server = await listenGrpc({ env: systemEnv, port: 0, methods });
@@ -96,6 +104,16 @@ test("a Python program speaks with the services through our .proto files", {
   assert.deepEqual(found["check"]?.answer, { status: "SERVING" });
   assert.equal(found["watch"], "SERVING");
   assert.equal(found["at once"], 500);
+  assert.deepEqual(found["reflected"], {
+    services: [
+      "grpc.health.v1.Health",
+      "oaas.deployment.DeploymentService",
+      "oaas.health.CrmInfoService",
+      "oaas.health.HealthService",
+      "oaas.topology.TopologyService",
+    ],
+    fields: ["deployment_unit"],
+  });
   const { status, availability, node_count } = found["environment"]?.answer ?? {};
   assert.deepEqual([status, availability, node_count], ["Healthy", 0.5, 1]);
   const unit = found["status"]?.answer?.["deployment"] as { readonly functions: readonly unknown[] };

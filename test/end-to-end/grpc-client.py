@@ -7,7 +7,9 @@ folder, address = sys.argv[1:]
 sys.path.insert(0, folder)
 
 import grpc
+from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.json_format import MessageToDict
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 import common_pb2 as common
 import deployment_pb2 as deployment
@@ -65,6 +67,10 @@ with grpc.insecure_channel(address, options=unlimited) as channel:
     watching.cancel()
     ask("environment", health_pb2_grpc.CrmInfoServiceStub(channel).GetEnvHealth, health.CrmEnvRequest())
     ask("topology", topology_pb2_grpc.TopologyServiceStub(channel).GetTopology, topology.TopologyRequest())
+
+    told = ProtoReflectionDescriptorDatabase(channel)
+    request = DescriptorPool(told).FindMessageTypeByName("oaas.deployment.DeployRequest")
+    found["reflected"] = {"services": sorted(told.get_services()), "fields": [field.name for field in request.fields]}
 
     many = [service.ListClassRuntimes.future(deployment.ListClassRuntimesRequest(), timeout=30) for _ in range(500)]
     found["at once"] = sum(1 for call in many if len(call.result().items) == 1)

@@ -2,7 +2,17 @@
  * Protocol Buffers, as much as our messages need: a message is described by its fields' numbers and types, and values are
  * plain objects. Unknown fields are skipped, as the format demands; input that ends early or lies about lengths is refused.
  */
-export type Scalar = "string" | "bool" | "int32" | "int64" | "uint32" | "uint64" | "enum" | "double" | "float";
+export type Scalar =
+  | "string"
+  | "bytes"
+  | "bool"
+  | "int32"
+  | "int64"
+  | "uint32"
+  | "uint64"
+  | "enum"
+  | "double"
+  | "float";
 export type FieldType = Scalar | { readonly message: () => Message } | { readonly map: FieldType };
 export interface Field {
   readonly number: number;
@@ -73,6 +83,7 @@ function decodeField(type: FieldType, wire: number, reader: Reader, depth: numbe
     if (!("message" in type)) throw new ProtobufError("a map cannot be repeated");
     return [decodeAt(type.message(), reader.bytes(wire), depth + 1)];
   }
+  if (type === "bytes") return [reader.bytes(wire)];
   if (type === "string") return [new TextDecoder("utf-8", { fatal: true }).decode(reader.bytes(wire))];
   if (wire !== 2) return [scalar(type, wire, reader)];
   // Numbers of a list are packed one after the other.
@@ -149,6 +160,7 @@ function encodeOne({ number, type }: Field, item: unknown): readonly Uint8Array[
   if (typeof type === "object") {
     return "message" in type ? lengthDelimited(number, encode(type.message(), item as Value)) : [];
   }
+  if (type === "bytes") return lengthDelimited(number, item as Uint8Array);
   if (type === "string") return lengthDelimited(number, Buffer.from(String(item)));
   if (type === "double" || type === "float") {
     const bytes = Buffer.alloc(type === "double" ? 8 : 4);

@@ -87,10 +87,12 @@ export function wireMethods(options: WireOptions): ReadonlyMap<string, GrpcMetho
         deployment: summaryOf(await get(request["deployment_id"], signal), environment),
       }),
     ),
-    unary("oaas.health.HealthService/Check", messages.HealthCheckRequest, messages.HealthCheckResponse, async () => ({
-      status: messages.servingStatus.serving,
-    })),
-    ["/oaas.health.HealthService/Watch", watchHealth],
+    ...["oaas.health.HealthService", "grpc.health.v1.Health"].flatMap((service) => [
+      unary(`${service}/Check`, messages.HealthCheckRequest, messages.HealthCheckResponse, async () => ({
+        status: messages.servingStatus.serving,
+      })),
+      [`/${service}/Watch`, watchHealth] as const,
+    ]),
     unary(
       "oaas.health.CrmInfoService/GetEnvHealth",
       messages.CrmEnvRequest,
