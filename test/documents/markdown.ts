@@ -13,10 +13,8 @@ export interface CodeBlock {
 export const executedDocuments: readonly string[] = [
   "README.md",
   ...globSync("docs/*.md").sort(),
-  "docs/guides/actions.md",
-  "docs/guides/registry.md",
-  "examples/own-controller/README.md",
-  "examples/registry/README.md",
+  ...globSync("docs/guides/*.md").sort(),
+  ...globSync("examples/*/README.md").sort(),
 ];
 
 /** Every document of the project. */
