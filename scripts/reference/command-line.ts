@@ -8,7 +8,7 @@ export function commandLinePage(): string {
   return page([
     generatedFrom("src/cli"),
     "# Command line and configuration",
-    "Every flag can also be given as an environment variable; flags win. Durations are Go durations (`90s`, `1h`).",
+    "Every flag can also be given as an environment variable; flags win. Durations are Go durations (`90s`, `1h`). Answers are printed as `-o table`, `wide`, `json`, `yaml` or `name`; colours are for terminals only, and `NO_COLOR` turns them off.",
     table(
       ["Exit code", "Meaning"],
       [
@@ -18,6 +18,7 @@ export function commandLinePage(): string {
           "2",
           "It worked, and the answer is no: something is unresolved, blocked, denied, failed its test or does not verify.",
         ],
+        ["70", "A bug of ours; the trace on standard error is what to report."],
       ],
     ),
     ...program.commands

@@ -24,7 +24,19 @@ export function createProgram(): Command {
     .helpOption("-h, --help", "show help")
     .showHelpAfterError("(add --help for the flags)")
     .configureHelp({ showGlobalOptions: true })
-    .enablePositionalOptions();
+    .enablePositionalOptions()
+    .addHelpText(
+      "after",
+      `
+Examples:
+  capstan up --demo                                      everything in one process, with something to look at
+  capstan explain world stormy-world -n anvil-demo       why something is as it is
+  capstan resolve -f examples/game-platform              who would be bound to whom; no cluster needed
+  capstan install | kubectl apply --server-side -f -     put it on a cluster
+
+Exit codes: 0 it worked, 1 it failed, 2 it worked and the answer is no, 70 a bug of ours.
+`,
+    );
   for (const command of [
     upCommand(),
     runCommand(),

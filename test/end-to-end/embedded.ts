@@ -7,6 +7,7 @@ import type { Client } from "../../src/client/client.ts";
 import { clientFromKubeconfig } from "../../src/client/connect.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../src/control-plane.ts";
 import { defaultInstallation } from "../../src/controllers/class-runtime/installation.ts";
+import { defaultBaseUrls } from "../../src/controllers/minecraft/base-urls.ts";
 import { sleep } from "../../src/env/env.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import { silentLogger } from "../../src/runtime/log.ts";
@@ -34,8 +35,10 @@ export async function startEmbedded(
     processes: "own",
     command: [process.execPath, join(import.meta.dirname, "../../src/cli/main.ts")],
     searchPath: process.env["PATH"] ?? "",
-    // Nothing listens there: end-to-end tests never leave this machine.
-    baseUrls: { hangar: nowhere, modrinth: nowhere, paper: nowhere, dockerHub: nowhere },
+    // Nothing listens there, and what the demo asks is answered from inside: end-to-end tests never leave this machine.
+    baseUrls: chosen.demo
+      ? { ...defaultBaseUrls, modrinth: nowhere }
+      : { hangar: nowhere, modrinth: nowhere, paper: nowhere, dockerHub: nowhere },
     classRuntimes: defaultInstallation,
     grpcPort: { port: 0, isChosen: true },
     registry: { namespace: "capstan-system" },

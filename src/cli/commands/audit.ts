@@ -11,6 +11,7 @@ import { openPostgres } from "../../store/postgres-database.ts";
 import { openSqlite } from "../../store/sqlite-database.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { Failure, failClearly } from "../failure.ts";
+import { type OutputFormat, oneLine, outputOption, render } from "../output.ts";
 import { setting } from "../settings.ts";
 import { formatTable } from "../table.ts";
 
@@ -27,7 +28,7 @@ interface FilterFlags extends StoreFlags {
 }
 interface ListFlags extends FilterFlags {
   readonly limit: number;
-  readonly output: "table" | "json";
+  readonly output: OutputFormat;
 }
 interface VerifyFlags extends StoreFlags {
   readonly auditKey?: string;
@@ -60,12 +61,17 @@ const listCommand = (): Command =>
   withFilterFlags(new Command("list"))
     .description("Print the newest rows: time, actor, verb, object, result.")
     .addOption(new Option("--limit <count>", "how many rows").argParser(parseCount).default(100))
-    .addOption(new Option("-o, --output <format>", "how to print").choices(["table", "json"]).default("table"))
+    .addOption(outputOption())
+    .addHelpText(
+      "after",
+      "\nExamples:\n  capstan audit list -n shop-demo\n  capstan audit list --verb approve -o json\n",
+    )
     .action((flags: ListFlags) => failClearly(() => withDatabase(flags, (database) => list(database, flags))));
 
 const exportCommand = (): Command =>
   withFilterFlags(new Command("export"))
     .description("Print every row as one JSON object per line, hashes included.")
+    .addHelpText("after", "\nExample:\n  capstan audit export --database-url postgres://… > trail.jsonl\n")
     .action((flags: FilterFlags) =>
       failClearly(() =>
         withDatabase(flags, async (database) => {
@@ -85,7 +91,10 @@ const verifyCommand = (): Command =>
         parseExpected,
       ),
     )
-    .addHelpText("after", "\nExit codes: 0 the trail is whole, 2 it is not.\n")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 the trail is whole, 2 it is not.\n\nExamples:\n  capstan audit verify\n  capstan audit verify --expect 120:5b41…\n",
+    )
     .action((flags: VerifyFlags) => failClearly(() => withDatabase(flags, (database) => verify(database, flags))));
 
 async function list(database: Database, flags: ListFlags): Promise<void> {
@@ -94,12 +103,17 @@ async function list(database: Database, flags: ListFlags): Promise<void> {
     for (const entry of entries) await print(exportLine(entry));
     return;
   }
-  await print(formatTable(["TIME", "ACTOR", "VERB", "OBJECT", "RESULT"], entries.map(rowOf)));
+  const value = entries.map((entry) => JSON.parse(exportLine(entry)) as unknown);
+  const table = (isWide: boolean): string =>
+    formatTable(
+      ["TIME", "ACTOR", "VERB", "OBJECT", "RESULT", ...(isWide ? ["ROW", "UID"] : [])],
+      entries.map((entry) => [...rowOf(entry), ...(isWide ? [String(entry.sequence), oneLine(entry.uid)] : [])]),
+    );
+  await print(render({ value, names: [...new Set(entries.map(objectText))], table }, flags.output));
 }
 
 const rowOf = ({ time, actor, verb, result, ...object }: AuditEntry): readonly string[] =>
-  // A row stays on its line and keeps its columns, whatever its writer put into it.
-  [time, actor, verb, objectText(object), result].map((cell) => cell.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " "));
+  [time, actor, verb, objectText(object), result].map(oneLine);
 
 async function verify(database: Database, flags: VerifyFlags): Promise<void> {
   const report = await verifyTrail(database, {

@@ -32,7 +32,7 @@ const cases: readonly {
   { typed: ["ex"], offers: ["explain"], exactly: true },
   { typed: ["completion", ""], offers: ["bash", "zsh", "fish"], exactly: true },
   { typed: ["audit", ""], offers: ["list", "verify", "export"] },
-  { typed: ["audit", "list", "-o", ""], offers: ["table", "json"], exactly: true },
+  { typed: ["audit", "list", "-o", ""], offers: ["table", "wide", "json", "yaml", "name"], exactly: true },
   { typed: ["audit", "list", "--output", "=", "j"], offers: ["json"], exactly: true },
   { typed: ["up", "--log-level", "d"], offers: ["debug"], exactly: true },
   { typed: ["up", "--data-dir", "audit", "--http-p"], offers: ["--http-port"], exactly: true },

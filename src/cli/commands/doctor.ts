@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { type ClusterClient, clientInCluster } from "../../client/connect.ts";
 import { CredentialError } from "../../client/connection-error.ts";
 import { systemEnv } from "../../env/system.ts";
@@ -11,13 +11,14 @@ import { examineDataDirectory } from "../doctor/data-directory.ts";
 import { diagnose, type Finding, renderDiagnosis } from "../doctor/finding.ts";
 import { examineMachine } from "../doctor/machine.ts";
 import { Failure, failClearly } from "../failure.ts";
+import { type OutputFormat, outputOption, render } from "../output.ts";
 import { parsePort, setting } from "../settings.ts";
 
 interface DoctorFlags extends ClusterFlags {
   readonly apiPort: number;
   readonly httpPort: number;
   readonly namespace?: string;
-  readonly output: "table" | "json";
+  readonly output: OutputFormat;
 }
 
 /** `capstan doctor`: looks at a set-up and says the next step. Changes nothing. */
@@ -29,7 +30,7 @@ export function doctorCommand(): Command {
       setting("--http-port <port>", "the port that `capstan up` would take").argParser(parsePort).default(8080),
     )
     .option("-n, --namespace <name>", "ask for permissions in this namespace only")
-    .addOption(new Option("-o, --output <format>", "how to print").choices(["table", "json"]).default("table"))
+    .addOption(outputOption())
     .addHelpText(
       "after",
       "\nExit codes: 0 nothing is wrong, 1 something is.\n\nExamples:\n  capstan doctor\n  capstan doctor --kubeconfig ~/.kube/config -o json\n",
@@ -40,9 +41,9 @@ export function doctorCommand(): Command {
 async function doctor(flags: DoctorFlags): Promise<void> {
   const { findings, isHeld } = await examineDataDirectory({ ...flags, dataDir: flags.dataDir ?? ".capstan" });
   const diagnosis = diagnose([...(await examineMachine()), ...findings, ...(await findCluster(flags, isHeld))]);
-  process.stdout.write(
-    flags.output === "json" ? `${JSON.stringify(diagnosis, null, 2)}\n` : renderDiagnosis(diagnosis),
-  );
+  const names = diagnosis.findings.map(({ check }) => check);
+  const table = (isWide: boolean): string => renderDiagnosis(diagnosis, isWide);
+  process.stdout.write(render({ value: diagnosis, names, table }, flags.output));
   if (!diagnosis.ok) process.exitCode = 1;
 }
 

@@ -128,7 +128,8 @@ function checksCommand(): Command {
   const command = new Command("check")
     .description("Check that policies compile; silent when they do.")
     .addArgument(new Argument("<path...>", "policy files, or folders of them"))
-    .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"));
+    .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"))
+    .addHelpText("after", "\nExample:\n  capstan rego check --strict policies/\n");
   return withCommonFlags(command).action(
     (paths: readonly string[], flags: CommonFlags & { readonly format: "pretty" | "json" }) =>
       failClearly(async () =>

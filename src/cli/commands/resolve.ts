@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { CapabilityBinding } from "../../api/capability-binding.ts";
 import { GameDefinition } from "../../api/game-definition.ts";
 import { ModuleManifest } from "../../api/module-manifest.ts";
@@ -12,16 +12,16 @@ import {
 import { type BindingChange, changeOf, type WorldChange } from "../../controllers/capability-resolver/world-change.ts";
 import { apiVersionOf, type Kind } from "../../kube/kind.ts";
 import type { KubeObject } from "../../kube/object.ts";
-import { stringifyYaml } from "../../kube/yaml.ts";
 import { admit } from "../admit.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { type ManifestObject, readManifests } from "../manifest-files.ts";
+import { type Answer, type OutputFormat, outputOption, render } from "../output.ts";
 import { formatTable } from "../table.ts";
 
 interface ResolveFlags extends ClusterFlags {
   readonly filename: readonly string[];
-  readonly output: "table" | "json" | "yaml";
+  readonly output: OutputFormat;
   readonly diff: boolean;
 }
 
@@ -30,7 +30,7 @@ export function resolveCommand(): Command {
   const command = new Command("resolve")
     .description("Show which provider each requirement binds to for the worlds in the files; no cluster needed.")
     .requiredOption("-f, --filename <file...>", "files or folders with manifests, - for standard input")
-    .addOption(new Option("-o, --output <format>", "how to print").choices(["table", "json", "yaml"]).default("table"))
+    .addOption(outputOption())
     .option("--diff", "show what the files would change for the worlds of a cluster", false)
     .addHelpText(
       "after",
@@ -43,13 +43,13 @@ async function resolve(flags: ResolveFlags): Promise<void> {
   const files = collect(readManifests(flags.filename));
   if (flags.diff) {
     const changes = await changesOf(files, flags);
-    process.stdout.write(formatChanges(changes, flags.output));
+    process.stdout.write(render(answerOfChanges(changes), flags.output));
     if (changes.some(({ phase }) => phase === "Error")) process.exitCode = 2;
     return;
   }
   const worlds = files.worlds.map((world) => reportWorld(world, files));
   if (worlds.length === 0) throw new Failure("the files have no WorldInstance to resolve");
-  process.stdout.write(format(worlds, flags.output));
+  process.stdout.write(render(answerOf(worlds), flags.output));
   if (worlds.some(({ report }) => report.phase === "Error")) process.exitCode = 2;
 }
 
@@ -130,21 +130,31 @@ const laidOver = (existing: WorldInstance | undefined, world: WorldInstance): Wo
     ? { ...world, metadata: { ...existing.metadata, ...world.metadata, uid: existing.metadata.uid ?? "" } }
     : world;
 
-function format(worlds: readonly ReportedWorld[], output: ResolveFlags["output"]): string {
-  const reports = worlds.map(({ report }) => report);
-  if (output !== "table") return serialize({ worlds: worlds.map(withBindings) }, output);
-  const rows = reports.flatMap(({ world, requirements }) =>
-    requirements.flatMap(({ consumer, capabilityId, versionConstraint, scope, providers, outcome, dependencyMode }) => {
-      const common = [world, consumer, capabilityId, versionConstraint, scope];
+const answerOf = (worlds: readonly ReportedWorld[]): Answer => ({
+  value: { worlds: worlds.map(withBindings) },
+  names: worlds.flatMap(({ plan }) => plan.apply.map(({ metadata }) => bindingName(metadata.name))),
+  table: (isWide) =>
+    tableOf(
+      worlds.map(({ report }) => report),
+      isWide,
+    ),
+});
+
+const bindingName = (name: string): string => `${CapabilityBinding.singular}.${CapabilityBinding.group}/${name}`;
+
+function tableOf(reports: readonly WorldReport[], isWide: boolean): string {
+  const rows = reports.flatMap(({ namespace, world, requirements }) =>
+    requirements.flatMap((requirement) => {
+      const { consumer, capabilityId, versionConstraint, scope, providers, outcome, dependencyMode } = requirement;
+      const common = [...(isWide ? [namespace] : []), world, consumer, capabilityId, versionConstraint, scope];
+      const more = isWide ? [dependencyMode, requirement.reason ?? ""] : [];
       if (providers.length === 0)
-        return [[...common, "-", "-", dependencyMode === "required" ? outcome : `${outcome} (optional)`]];
-      return providers.map(({ module, version }) => [...common, module, version, "Bound"]);
+        return [[...common, "-", "-", dependencyMode === "required" ? outcome : `${outcome} (optional)`, ...more]];
+      return providers.map(({ module, version }) => [...common, module, version, "Bound", ...more]);
     }),
   );
-  const table = formatTable(
-    ["WORLD", "CONSUMER", "CAPABILITY", "CONSTRAINT", "SCOPE", "PROVIDER", "VERSION", "RESULT"],
-    rows,
-  );
+  const header = ["WORLD", "CONSUMER", "CAPABILITY", "CONSTRAINT", "SCOPE", "PROVIDER", "VERSION", "RESULT"];
+  const table = formatTable(isWide ? ["NAMESPACE", ...header, "MODE", "WHY"] : header, rows);
   const notes = reports.map((report) => {
     const remedies = report.requirements.flatMap(({ consumer, capabilityId, remedy }) =>
       remedy ? [`  ${consumer} needs ${capabilityId}: ${remedy}`] : [],
@@ -164,8 +174,13 @@ const withBindings = ({ report, plan }: ReportedWorld): WorldReport & { readonly
   })),
 });
 
-function formatChanges(changes: readonly WorldChange[], output: ResolveFlags["output"]): string {
-  if (output !== "table") return serialize({ worlds: changes }, output);
+const answerOfChanges = (changes: readonly WorldChange[]): Answer => ({
+  value: { worlds: changes },
+  names: changes.flatMap(({ apply }) => apply.map(({ name }) => bindingName(name))),
+  table: () => formatChanges(changes),
+});
+
+function formatChanges(changes: readonly WorldChange[]): string {
   if (changes.length === 0) return "No world would change.\n";
   return `${changes
     .map(({ namespace, world, phaseBefore = "new", phase, message, apply, remove }) =>
@@ -184,9 +199,6 @@ function formatBindingChange({ name, provider, version, providerBefore, versionB
     ? `  + ${name}: ${after}`
     : `  ~ ${name}: ${providerBefore} ${versionBefore} -> ${after}`;
 }
-
-const serialize = (value: unknown, output: "json" | "yaml"): string =>
-  output === "json" ? `${JSON.stringify(value, null, 2)}\n` : stringifyYaml(value);
 
 /** What the API server would refuse is refused here too, with the place in the file. */
 function complain<T extends KubeObject>(kind: Kind<T>, object: KubeObject, source: string): T {

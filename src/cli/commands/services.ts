@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { systemEnv } from "../../env/system.ts";
 import { Failure, failClearly } from "../failure.ts";
+import { type OutputFormat, outputOption } from "../output.ts";
 import { openRegistry, type RegisteredService, type RegistryReader, type ServiceSearch } from "../registry/reader.ts";
-import { eventHeader, type OutputFormat, outputFormats, renderEvent, renderServices } from "../registry/render.ts";
+import { eventHeader, renderEvent, renderServices } from "../registry/render.ts";
 import { setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 
@@ -39,7 +40,7 @@ const withRegistryFlags = (command: Command): Command =>
     .addOption(setting("--registry-token-file <file>", "bearer token for a registry that asks for one"))
     .addOption(setting("--registry-ca-file <file>", "who signed its certificate, when the system does not know them"))
     .addOption(setting("--data-dir <dir>", "or the data directory of a running `capstan up`").default(".capstan"))
-    .addOption(new Option("-o, --output <format>", "how to print").choices(outputFormats).default("table"));
+    .addOption(outputOption());
 
 const listCommand = (): Command =>
   withRegistryFlags(new Command("list"))

@@ -148,7 +148,7 @@ const mistakes: readonly {
   { name: "a pin without a version", args: ["--what-if", "pin:server/survival"], says: /pin:server\/NAME=VERSION/ },
   { name: "a time that is none", args: ["--now", "yesterday"], says: /yesterday/ },
   { name: "a time limit that is none", args: ["--time-limit", "soon"], says: /a duration such as 30s or 2m/ },
-  { name: "a format that there is not", args: ["-o", "xml"], says: /table, json, yaml/ },
+  { name: "a format that there is not", args: ["-o", "xml"], says: /table, wide, json, yaml, name/ },
   {
     name: "files without a server",
     args: [],

@@ -17,16 +17,16 @@ import { parseDurationMs } from "../../kube/duration.ts";
 import { apiVersionOf, type Kind } from "../../kube/kind.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { parseTime } from "../../kube/time.ts";
-import { stringifyYaml } from "../../kube/yaml.ts";
 import { admit } from "../admit.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { type ManifestObject, readManifests } from "../manifest-files.ts";
+import { type Answer, type OutputFormat, outputOption, render } from "../output.ts";
 import { type ProgressStream, showProgress } from "../progress.ts";
 import { formatTable } from "../table.ts";
 
 interface SolveFlags {
   readonly filename: readonly string[];
-  readonly output: "table" | "json" | "yaml";
+  readonly output: OutputFormat;
   readonly whatIf: readonly WhatIf[];
   readonly now?: Date;
   readonly timeLimit: number;
@@ -46,7 +46,7 @@ export function solveCommand(output: Output = process): Command {
       "-f, --filename <file...>",
       "files or folders with manifests and their status, - for standard input",
     )
-    .addOption(new Option("-o, --output <format>", "how to print").choices(["table", "json", "yaml"]).default("table"))
+    .addOption(outputOption())
     .addOption(
       new Option(
         "--what-if <change>",
@@ -90,12 +90,8 @@ async function solve(flags: SolveFlags, { stdout, stderr }: Output): Promise<voi
     const before = await reportAll({ servers, plugins }, flags);
     const after = flags.whatIf.length > 0 ? await reportAll(changed, flags) : before;
     progress.end();
-    stdout.write(
-      flags.output === "table"
-        ? table(before, after, flags.whatIf)
-        : serialize(before, after, flags.whatIf, flags.output),
-    );
-    if (flags.output === "table" && !servers.some(isKnown)) stdout.write(hint);
+    stdout.write(render(answerOf(before, after, flags.whatIf), flags.output));
+    if (isForPeople(flags.output) && !servers.some(isKnown)) stdout.write(hint);
     if (after.some(isBlocked)) process.exitCode = 2;
   } finally {
     progress.end();
@@ -138,21 +134,25 @@ async function reportAll({ servers, plugins }: Objects, flags: SolveFlags): Prom
 const isBlocked = ({ servers, plugins }: FleetReport): boolean =>
   [...servers, ...plugins].some(({ blocked }) => blocked);
 
-function serialize(
-  before: readonly FleetReport[],
-  after: readonly FleetReport[],
-  whatIf: readonly WhatIf[],
-  output: "json" | "yaml",
-): string {
-  const value =
-    whatIf.length > 0 ? { whatIf: whatIf.map(formatWhatIf), namespaces: after, before } : { namespaces: after };
-  return output === "json" ? `${JSON.stringify(value, null, 2)}\n` : stringifyYaml(value);
+const isForPeople = (output: OutputFormat): boolean => output === "table" || output === "wide";
+
+function answerOf(before: readonly FleetReport[], after: readonly FleetReport[], whatIf: readonly WhatIf[]): Answer {
+  const isTrial = whatIf.length > 0;
+  return {
+    value: isTrial ? { whatIf: whatIf.map(formatWhatIf), namespaces: after, before } : { namespaces: after },
+    names: linesOf(after).map(({ kind, name }) => {
+      const { singular, group } = kind === "server" ? PaperMCServer : Plugin;
+      return `${singular}.${group}/${name}`;
+    }),
+    table: (isWide) => table(before, after, whatIf, isWide),
+  };
 }
 
 interface Line {
-  readonly kind: string;
+  readonly kind: "server" | "plugin";
   readonly namespace: string;
   readonly name: string;
+  readonly strategy: string;
   readonly current?: string;
   readonly chosen?: string;
   readonly newest?: string;
@@ -163,8 +163,8 @@ interface Line {
 
 const linesOf = (reports: readonly FleetReport[]): readonly Line[] =>
   reports.flatMap(({ namespace, servers, plugins }) => [
-    ...servers.map((server) => ({ kind: "server", namespace, ...server, ...tagsOf(server) })),
-    ...plugins.map((plugin) => ({ kind: "plugin", namespace, ...plugin })),
+    ...servers.map((server) => ({ kind: "server" as const, namespace, ...server, ...tagsOf(server) })),
+    ...plugins.map((plugin) => ({ kind: "plugin" as const, namespace, ...plugin })),
   ]);
 
 const tag = (version: string | undefined, build: number | undefined): string | undefined =>
@@ -177,7 +177,12 @@ function tagsOf(server: ServerReport): Partial<Pick<Line, "current" | "chosen" |
   return { ...(current && { current }), ...(chosen && { chosen }), ...(newest && { newest }) };
 }
 
-function table(before: readonly FleetReport[], after: readonly FleetReport[], whatIf: readonly WhatIf[]): string {
+function table(
+  before: readonly FleetReport[],
+  after: readonly FleetReport[],
+  whatIf: readonly WhatIf[],
+  isWide: boolean,
+): string {
   const lines = linesOf(after);
   const was = new Map(linesOf(before).map((line) => [`${line.namespace} ${line.kind} ${line.name}`, line]));
   const isTrial = whatIf.length > 0;
@@ -185,7 +190,17 @@ function table(before: readonly FleetReport[], after: readonly FleetReport[], wh
     const { kind, name, namespace, current = "-", chosen = "-", newest = "-", blocked } = line;
     const old = was.get(`${namespace} ${kind} ${name}`);
     const state = blocked ? "Blocked" : chosen === "-" ? "None" : chosen === newest ? "Newest" : "Held";
-    return [namespace, `${kind}/${name}`, current, ...(isTrial ? [old?.chosen ?? "-"] : []), chosen, newest, state];
+    const more = isWide ? [line.strategy, line.message] : [];
+    return [
+      namespace,
+      `${kind}/${name}`,
+      current,
+      ...(isTrial ? [old?.chosen ?? "-"] : []),
+      chosen,
+      newest,
+      state,
+      ...more,
+    ];
   });
   const header = [
     "NAMESPACE",
@@ -195,6 +210,7 @@ function table(before: readonly FleetReport[], after: readonly FleetReport[], wh
     "CHOSEN",
     "NEWEST",
     "STATE",
+    ...(isWide ? ["STRATEGY", "WHY"] : []),
   ];
   const hasSeveral = after.length > 1;
   const notes = lines.flatMap(({ kind, namespace, name, message, unblockedBy }) => [

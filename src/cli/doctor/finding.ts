@@ -1,3 +1,4 @@
+import { oneLine } from "../output.ts";
 import { formatTable } from "../table.ts";
 
 /** One thing that was looked at. Only `wrong` makes `capstan doctor` fail; a `note` is worth knowing. */
@@ -36,10 +37,12 @@ export function diagnose(findings: readonly Finding[]): Diagnosis {
   return { ok: wrong.length === 0, findings, ...(next !== undefined && { next }) };
 }
 
-export function renderDiagnosis({ ok, findings, next }: Diagnosis): string {
+export function renderDiagnosis({ ok, findings, next }: Diagnosis, isWide = false): string {
   const table = formatTable(
-    ["", "CHECK", "FOUND"],
-    findings.map(({ check, state, message }) => [state, check, message.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ")]),
+    ["", "CHECK", "FOUND", ...(isWide ? ["NEXT"] : [])],
+    findings.map((finding) =>
+      [finding.state, finding.check, finding.message, ...(isWide ? [finding.next ?? ""] : [])].map(oneLine),
+    ),
   );
   const steps = findings.flatMap((finding) => (finding.next ? [`  ${finding.check}: ${finding.next}`] : []));
   const wrong = findings.filter(({ state }) => state === "wrong").length;

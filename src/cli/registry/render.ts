@@ -1,16 +1,20 @@
-import { stringifyYaml, stringifyYamlDocuments } from "../../kube/yaml.ts";
+import { stringifyYamlDocuments } from "../../kube/yaml.ts";
+import { type OutputFormat, oneLine, render } from "../output.ts";
 import { formatTable } from "../table.ts";
 import type { RegisteredService, RegistryEvent } from "./reader.ts";
 
-export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
-export const outputFormats: readonly OutputFormat[] = ["table", "wide", "json", "yaml", "name"];
+export const renderServices = (services: readonly RegisteredService[], format: OutputFormat): string =>
+  render(
+    {
+      value: services,
+      names: services.map(({ serviceName }) => serviceName),
+      table: (isWide) => tableOf(services, isWide),
+    },
+    format,
+  );
 
-export function renderServices(services: readonly RegisteredService[], format: OutputFormat): string {
-  if (format === "json") return `${JSON.stringify(services, null, 2)}\n`;
-  if (format === "yaml") return stringifyYaml(services);
-  if (format === "name") return services.map(({ serviceName }) => `${clean(serviceName)}\n`).join("");
+function tableOf(services: readonly RegisteredService[], isWide: boolean): string {
   if (services.length === 0) return "No services are registered.\n";
-  const isWide = format === "wide";
   return formatTable(
     ["NAME", "TYPE", "ADDRESS", "HEALTH", "LAST SEEN", "ID", ...(isWide ? ["SUBTYPE", "LANGUAGE"] : [])],
     services.map((service) =>
@@ -22,7 +26,7 @@ export function renderServices(services: readonly RegisteredService[], format: O
         service.lastSeen ?? "never",
         service.id,
         ...(isWide ? [service.serviceSubType ?? "-", service.languageName ?? "-"] : []),
-      ].map(clean),
+      ].map(oneLine),
     ),
   );
 }
@@ -36,7 +40,7 @@ export function renderEvent(
   if (format === "json") return `${JSON.stringify(event)}\n`;
   if (format === "yaml") return `---\n${stringifyYamlDocuments([event]).replace(/^---\n/, "")}`;
   const name = service?.serviceName ?? "-";
-  if (format === "name") return `${clean(name)}\n`;
+  if (format === "name") return `${oneLine(name)}\n`;
   const { healthStatus = "-", reason = "" } = event.serviceState ?? {};
   return eventRow([
     event.eventType,
@@ -52,13 +56,10 @@ export const eventHeader = (): string => eventRow(["EVENT", "NAME", "TYPE", "ADD
 
 const eventRow = (cells: readonly string[]): string =>
   `${cells
-    .map((cell, column) => clean(cell).padEnd(widths[column] ?? 0))
+    .map((cell, column) => oneLine(cell).padEnd(widths[column] ?? 0))
     .join("   ")
     .trimEnd()}\n`;
 const widths = [10, 24, 21, 24, 36];
 
 const addressOf = ({ host, port }: RegisteredService): string =>
   `${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
-
-/** A service chooses its own name; it must not choose where the cursor goes. */
-const clean = (cell: string): string => cell.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
