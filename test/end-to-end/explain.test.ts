@@ -49,30 +49,25 @@ test("explain tells the story of objects of every system, from status, events, t
     /effect: Succeeded/,
   ]);
 
-  await context.test("the same for programs", async () => {
-    const story = JSON.parse(await says(`ke ${execution} -o json`, [])) as Record<string, readonly unknown[]>;
-    assert.ok((story["audit"] ?? []).length > 5);
-    assert.ok((story["events"] ?? []).length > 0);
-    assert.equal(
-      await says("world stormy-world -n anvil-demo -o name", []),
-      "worldinstance.game.platform/stormy-world\n",
-    );
-    await says("world stormy-world -n anvil-demo -o yaml", [/^phase: Error$/m]);
-  });
+  // The same for programs.
+  const story = JSON.parse(await says(`ke ${execution} -o json`, [])) as Record<string, readonly unknown[]>;
+  assert.ok((story["audit"] ?? []).length > 5);
+  assert.ok((story["events"] ?? []).length > 0);
+  assert.equal(
+    await says("world stormy-world -n anvil-demo -o name", []),
+    "worldinstance.game.platform/stormy-world\n",
+  );
+  await says("world stormy-world -n anvil-demo -o yaml", [/^phase: Error$/m]);
 
-  await context.test("what cannot be explained is said with the next step", async () => {
-    const cases: readonly (readonly [command: string, says: RegExp])[] = [
-      ["pod x", /knows no kind pod; it knows .*worldinstance/],
-      [
-        "world nowhere -n anvil-demo",
-        /there is no WorldInstance nowhere in namespace anvil-demo; name another with -n/,
-      ],
-      ["world stormy-world", /there is no WorldInstance stormy-world in namespace default/],
-    ];
-    for (const [command, expected] of cases) {
-      const { code, output } = await terminal.type(`npx capstan explain ${command}`);
-      assert.equal(code, 1, command);
-      assert.match(output, expected);
-    }
-  });
+  // What cannot be explained is said with the next step.
+  const mistakes: readonly (readonly [command: string, says: RegExp])[] = [
+    ["pod x", /knows no kind pod; it knows .*worldinstance/],
+    ["world nowhere -n anvil-demo", /there is no WorldInstance nowhere in namespace anvil-demo; name another with -n/],
+    ["world stormy-world", /there is no WorldInstance stormy-world in namespace default/],
+  ];
+  for (const [command, expected] of mistakes) {
+    const { code, output } = await terminal.type(`npx capstan explain ${command}`);
+    assert.equal(code, 1, command);
+    assert.match(output, expected);
+  }
 });
