@@ -57,12 +57,23 @@ function isInList(lines: readonly string[], at: number): boolean {
 export function brokenLinks(document: string): readonly string[] {
   const prose = withoutCode(readFileSync(document, "utf8"));
   return prose.split("\n").flatMap((line, index) =>
-    [...line.matchAll(/!?\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)]
-      .map((match) => match[1] ?? "")
+    targetsIn(line)
       .filter((target) => !/^[a-z][a-z0-9+.-]*:/i.test(target) && !leadsSomewhere(document, target))
       .map((target) => `${document}:${index + 1}: ${target}`),
   );
 }
+
+/** Links and pictures, as Markdown and as HTML have them. */
+const targetsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/!?\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)|\b(?:src|srcset)="([^"]+)"/g)].map(
+    ([, markdown, html]) => markdown ?? html ?? "",
+  );
+
+/** The files that a document shows or leads to. */
+export const filesNamedIn = (document: string): readonly string[] =>
+  targetsIn(withoutCode(readFileSync(document, "utf8"))).map((target) =>
+    join(dirname(document), target.split("#")[0] ?? ""),
+  );
 
 function leadsSomewhere(document: string, target: string): boolean {
   const [path = "", anchor] = target.split("#");

@@ -21,23 +21,23 @@ type Beats = Readonly<Record<string, string>>;
 const columnsWith = (beats: Beats, hasLanguages: boolean): readonly TableColumn<ServiceTarget>[] => [
   {
     title: "Service",
-    rem: 13,
+    rem: 11.5,
     cell: ({ metadata, spec }) => (
       <a href={linkTo("services", metadata.namespace ?? "", metadata.name)}>{spec.serviceName}</a>
     ),
   },
-  { title: "State", rem: 7.5, cell: ({ status }) => <State word={status?.health} /> },
-  { title: "Capability", rem: 12.5, cell: ({ spec }) => capabilityOf(spec) },
+  { title: "State", rem: 8, cell: ({ status }) => <State word={status?.health} /> },
+  { title: "Capability", rem: 11.3, cell: ({ spec }) => capabilityOf(spec) },
   ...(hasLanguages ? [language] : []),
-  { title: "Address", rem: 9, cell: ({ spec }) => <code>{`${spec.host}:${spec.port}`}</code> },
-  { title: "Last seen", rem: 6, cell: ({ spec, status }) => <Ago time={beats[spec.id ?? ""] ?? status?.lastSeen} /> },
-  { title: "Why", rem: 9, cell: ({ status }) => <span class="quiet">{reasonBeside(status)}</span> },
-  { title: "Namespace", rem: 9, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "Address", rem: 8.5, cell: ({ spec }) => <code>{`${spec.host}:${spec.port}`}</code> },
+  { title: "Last seen", rem: 5.7, cell: ({ spec, status }) => <Ago time={beats[spec.id ?? ""] ?? status?.lastSeen} /> },
+  { title: "Why", rem: 8, cell: ({ status }) => <span class="quiet">{reasonBeside(status)}</span> },
+  { title: "Namespace", rem: 8, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
 ];
 
 const language: TableColumn<ServiceTarget> = {
   title: "Language",
-  rem: 5.5,
+  rem: 5,
   cell: ({ spec }) => <span class="quiet">{languageOf(spec)}</span>,
 };
 
