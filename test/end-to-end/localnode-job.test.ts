@@ -55,6 +55,20 @@ test("Jobs run to their end", async (context) => {
     assert.equal(pod?.metadata.finalizers, undefined);
   });
 
+  await context.test("pods that no node takes are over at the deadline too", async () => {
+    const names = Array.from({ length: 10 }, (_, at) => `late-${at}`);
+    for (const name of names) {
+      const late = job(name, "exit=0", { activeDeadlineSeconds: 1 });
+      const { template } = late.spec;
+      const spec = { ...template.spec, nodeSelector: { "example.com/nowhere": "true" } };
+      await client.create(Job, { ...late, spec: { ...late.spec, template: { ...template, spec } } });
+    }
+    for (const name of names) {
+      const { status } = await ended(client, name, "Failed");
+      assert.equal(findCondition(status?.conditions, "Failed")?.reason, "DeadlineExceeded");
+    }
+  });
+
   await context.test("each index has its own tries, and those that have used them up are told", async () => {
     const limits = { completionMode: "Indexed", completions: 2, parallelism: 2, backoffLimitPerIndex: 1 };
     await client.create(Job, job("indexed-bad", "exit=3", limits));

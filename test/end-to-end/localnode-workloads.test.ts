@@ -52,6 +52,35 @@ test("a ReplicationController keeps as many pods as it wants, found by plain lab
   );
 });
 
+test("a StatefulSet replaces pods that never ran when its template changes", async (context) => {
+  const { client } = await startNode(context);
+  const key = { namespace, name: "stuck" };
+  const nowhere = template("stuck");
+  const spec = { ...nowhere.spec, nodeSelector: { "example.com/nowhere": "true" } };
+  await client.create(StatefulSet, {
+    metadata: key,
+    spec: {
+      replicas: 2,
+      podManagementPolicy: "Parallel",
+      serviceName: "stuck",
+      selector: labels("stuck"),
+      template: { ...nowhere, spec },
+    },
+  });
+  await eventually(
+    () => podNames(client, "stuck"),
+    (names) => assert.deepEqual(names, ["stuck-0", "stuck-1"]),
+  );
+  await client.patch(StatefulSet, key, {
+    type: "merge",
+    value: { spec: { template: { spec: { nodeSelector: null } } } },
+  });
+  await eventually(
+    () => client.get(StatefulSet, key),
+    ({ status }) => assert.deepEqual([status?.readyReplicas, status?.updatedReplicas], [2, 2], JSON.stringify(status)),
+  );
+});
+
 test("a NoExecute taint sends away the pods that do not tolerate it", async (context) => {
   const { client } = await startNode(context);
   const pod = (name: string, tolerations: NonNullable<Pod["spec"]["tolerations"]>) =>

@@ -12,7 +12,7 @@ import { nodeChanged } from "../node/node-changed.ts";
 import { revisionHashLabel, settleHistory, trimHistory } from "../revision/history.ts";
 import { calmly } from "../workloads/calmly.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
-import { createPods, deletePods } from "../workloads/manage-pods.ts";
+import { createPods, deletePods, lookAfterDeletionMs } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { nextAvailabilityMs } from "../workloads/pod-facts.ts";
 import { daemonTolerations, evaluate } from "./evaluate.ts";
@@ -52,6 +52,7 @@ export const daemonSetController: Controller = defineReconciler({
     const names = pods.map(({ metadata }) => `${set.metadata.name}-${metadata.labels?.[revisionHashLabel] ?? ""}`);
     await trimHistory(history, new Set(names), set.spec.revisionHistoryLimit ?? 10, context);
     if (!made.ok || !removed.ok || written === "Outdated") return requeue;
+    if (plan.remove.length > 0) return requeueAfter(lookAfterDeletionMs);
     const waitMs = nextAvailabilityMs(pods, set.spec.minReadySeconds ?? 0, now);
     return waitMs === undefined ? done : requeueAfter(waitMs);
   },

@@ -3,6 +3,7 @@ import type { Pod } from "../../api/builtin/pod.ts";
 import { isConditionTrue } from "../../kube/condition.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { EventNote } from "../../runtime/events.ts";
+import { lookAfterDeletionMs } from "../workloads/manage-pods.ts";
 import { isPodActive, isPodFinished, isPodReady, isPodTerminating, timeMs } from "../workloads/pod-facts.ts";
 import { decidedEnd, type JobEnd, type JobStatus, withCondition, withEnd } from "./conditions.ts";
 import { formatIndexes, parseIndexes } from "./indexes.ts";
@@ -292,6 +293,7 @@ function nextLook(
   end: JobEnd | undefined,
   plan: Plan,
 ): number | undefined {
+  if (plan.remove.length > 0) return lookAfterDeletionMs;
   if (end !== undefined || job.spec.suspend) return undefined;
   const { activeDeadlineSeconds } = job.spec;
   const startedMs = timeMs(startTime);

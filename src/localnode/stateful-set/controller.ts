@@ -11,7 +11,7 @@ import { controllerManager } from "../identity.ts";
 import { revisionHashLabel, settleHistory, templateOf, trimHistory } from "../revision/history.ts";
 import { calmly } from "../workloads/calmly.ts";
 import { claim, ownersSelecting } from "../workloads/claim.ts";
-import { createPods, deletePods, type PodWords } from "../workloads/manage-pods.ts";
+import { createPods, deletePods, lookAfterDeletionMs, type PodWords } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { nextAvailabilityMs } from "../workloads/pod-facts.ts";
 import { claimNames, ensureClaims, releaseClaims } from "./claims.ts";
@@ -66,6 +66,7 @@ export const statefulSetController: Controller = defineReconciler({
     const inUse = new Set([...mine.map(({ metadata }) => metadata.labels?.[revisionHashLabel] ?? ""), currentRevision]);
     await trimHistory(history, inUse, set.spec.revisionHistoryLimit ?? 10, context);
     if (!made.ok || !removed.ok || written === "Outdated") return requeue;
+    if (plan.remove.length > 0) return requeueAfter(lookAfterDeletionMs);
     const waitMs = nextAvailabilityMs(mine, set.spec.minReadySeconds ?? 0, now);
     return waitMs === undefined ? done : requeueAfter(waitMs);
   },

@@ -95,11 +95,13 @@ function outdated(
   const maxUnavailable = Math.max(1, scaledCount(rollingUpdate?.maxUnavailable ?? 1, wanted.length, "up"));
   const inReach = wanted.filter((ordinal) => ordinal >= startOf(set) + partition).reverse();
   const pods = inReach.map((ordinal) => byOrdinal.get(ordinal)).filter((pod) => pod !== undefined);
-  let room = maxUnavailable - pods.filter((pod) => !isHealthy(pod)).length;
+  const isOutdated = (pod: Pod): boolean => revisionName(pod) !== updateRevision && !isPodTerminating(pod);
+  // An old pod that is not healthy is no reason to wait: to replace it is what makes it well.
+  let room = maxUnavailable - pods.filter((pod) => !isHealthy(pod) && !isOutdated(pod)).length;
   const remove: Pod[] = [];
   for (const pod of pods) {
     if (room <= 0) break;
-    if (revisionName(pod) === updateRevision || isPodTerminating(pod)) continue;
+    if (!isOutdated(pod)) continue;
     remove.push(pod);
     room--;
   }

@@ -9,6 +9,9 @@ export type PodsManaged =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: "FailedCreate" | "FailedDelete"; readonly message: string };
 
+/** An own deletion comes back as no news, and a pod that nobody runs goes with it: its owner looks again by itself. */
+export const lookAfterDeletionMs = 10;
+
 /** How an owner tells of its pods; people search for these sentences. */
 export interface PodWords {
   created(pod: string): string;

@@ -9,6 +9,8 @@ export type Capability =
   | "namespace-controller"
   /** Somebody collects objects whose owners are gone. */
   | "garbage-collector"
+  /** Somebody makes pods for workloads. */
+  | "workload-controllers"
   /** The server can reach us on loopback. */
   | "same-host"
   /** The embedded server's own promises, beyond what Kubernetes says. */

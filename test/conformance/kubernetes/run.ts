@@ -3,16 +3,14 @@
 import { argv, exit } from "node:process";
 import { parseArgs } from "node:util";
 import { allCases } from "./cases/index.ts";
-import { runSuite } from "./suite.ts";
-import { embeddedTarget, kubeconfigTarget } from "./target.ts";
+import { runEmbedded, runSuite, type SuiteOptions, type SuiteResult } from "./suite.ts";
+import { kubeconfigTarget } from "./target.ts";
 
 const { values } = parseArgs({
   args: argv.slice(2),
   options: { kubeconfig: { type: "string" }, only: { type: "string" }, verbose: { type: "boolean" } },
 });
-const target = values.kubeconfig === undefined ? await embeddedTarget() : kubeconfigTarget(values.kubeconfig);
-console.log(`${allCases.length} cases on ${target.server}`);
-const { passed, failed } = await runSuite(target, allCases, {
+const options: SuiteOptions = {
   ...(values.only !== undefined && { only: values.only }),
   report(outcome) {
     if (outcome.kind === "passed" && values.verbose) console.log(`ok      ${outcome.name}`);
@@ -21,7 +19,21 @@ const { passed, failed } = await runSuite(target, allCases, {
     if (outcome.kind === "failed")
       console.log(`FAILED  ${outcome.name}\n        ${outcome.error.replaceAll("\n", "\n        ")}`);
   },
-});
-await target.close();
+};
+
+async function runOn(kubeconfig: string): Promise<SuiteResult> {
+  const target = kubeconfigTarget(kubeconfig);
+  console.log(`${allCases.length} cases on ${target.server}`);
+  const result = await runSuite(target, allCases, options);
+  await target.close();
+  return result;
+}
+
+function runHere(): Promise<SuiteResult> {
+  console.log(`${allCases.length} cases on the embedded server`);
+  return runEmbedded(allCases, options);
+}
+
+const { passed, failed } = await (values.kubeconfig === undefined ? runHere() : runOn(values.kubeconfig));
 console.log(`${passed} passed, ${failed} failed`);
 exit(failed === 0 ? 0 : 1);

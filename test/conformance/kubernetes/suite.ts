@@ -1,6 +1,6 @@
 // Runs cases against a target, a few at a time, and says for each how it went.
 import { type Capability, type Case, Context } from "./case.ts";
-import type { Target } from "./target.ts";
+import { embeddedTarget, type Target } from "./target.ts";
 
 export type Outcome =
   | { readonly kind: "passed"; readonly name: string }
@@ -37,6 +37,29 @@ export async function runSuite(target: Target, cases: readonly Case[], options: 
   return counts;
 }
 
+/** Capabilities that the embedded server has only with a local node beside it. */
+const ofControllers: ReadonlySet<Capability> = new Set([
+  "namespace-controller",
+  "garbage-collector",
+  "workload-controllers",
+]);
+
+/** The embedded server alone, and beside a local node for the cases that need controllers: nothing is left out. */
+export async function runEmbedded(cases: readonly Case[], options: SuiteOptions): Promise<SuiteResult> {
+  const needsNode = ({ needs = [] }: Case): boolean => needs.some((need) => ofControllers.has(need));
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const withNode of [false, true]) {
+    const target = await embeddedTarget({ withNode });
+    const chosen = cases.filter((each) => needsNode(each) === withNode);
+    const { passed, failed, skipped } = await runSuite(target, chosen, options);
+    await target.close();
+    counts.passed += passed;
+    counts.failed += failed;
+    counts.skipped += skipped;
+  }
+  return counts;
+}
+
 async function runCase(
   target: Target,
   each: Case,
@@ -66,6 +89,7 @@ async function capabilitiesOf(target: Target): Promise<ReadonlySet<Capability>> 
   if (answer.status === 200) {
     found.add("namespace-controller");
     found.add("garbage-collector");
+    found.add("workload-controllers");
   }
   return found;
 }

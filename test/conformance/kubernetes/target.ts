@@ -5,8 +5,13 @@ import { Agent, request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { startApiServer } from "../../../src/apiserver/start.ts";
+import { type StartedApiServer, startApiServer } from "../../../src/apiserver/start.ts";
+import { createClient } from "../../../src/client/create-client.ts";
+import { sleep } from "../../../src/env/env.ts";
 import { systemEnv } from "../../../src/env/system.ts";
+import type { HttpHandler } from "../../../src/http/message.ts";
+import { createLocalNode } from "../../../src/localnode/local-node.ts";
+import { createManager } from "../../../src/runtime/manager.ts";
 
 export interface Target {
   readonly name: "embedded" | "kubeconfig";
@@ -41,16 +46,48 @@ interface Credentials {
   readonly insecure?: boolean;
 }
 
-export async function embeddedTarget(): Promise<Target> {
+export async function embeddedTarget({ withNode = false } = {}): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), "capstan-conformance-"));
   const server = await startApiServer({ env: systemEnv, dataDir, port: 0 });
   const target = connect("embedded", { server: server.url, token: server.adminToken, ca: server.caCertificate });
+  const node = withNode ? await startNode(server, dataDir, target) : undefined;
   return {
     ...target,
     async close() {
+      await node?.stop();
       await target.close();
       await server.stop();
       await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** The controllers and the node that `capstan up` has; ready when the first namespace has its account. */
+async function startNode(
+  { handle, adminToken, url: serverUrl, caCertificate }: StartedApiServer,
+  dataDir: string,
+  target: Target,
+): Promise<{ stop(): Promise<void> }> {
+  const transport: HttpHandler = (request) =>
+    handle({ ...request, headers: { ...request.headers, authorization: `Bearer ${adminToken}` } });
+  const client = createClient({ env: systemEnv, transport });
+  const manager = createManager({ env: systemEnv, client });
+  const node = createLocalNode({
+    env: systemEnv,
+    version: "0.0.0-test",
+    dataDir,
+    image: "capstan:test",
+    processes: "own",
+    command: [process.execPath],
+  });
+  for (const controller of node.controllers({ client, serverUrl, caCertificate })) manager.add(controller);
+  await manager.start();
+  const path = "/api/v1/namespaces/default/serviceaccounts/default";
+  while ((await target.send({ method: "GET", path })).status !== 200) await sleep(systemEnv, 25);
+  return {
+    async stop() {
+      await manager.stop();
+      await node.stop();
     },
   };
 }

@@ -14,6 +14,7 @@ import { selectorCases } from "./selectors.ts";
 import { serviceCases } from "./services.ts";
 import { subresourceCases } from "./subresources.ts";
 import { watchCases } from "./watches.ts";
+import { workloadCases } from "./workloads.ts";
 
 export const allCases: readonly Case[] = [
   ...discoveryCases,
@@ -32,4 +33,5 @@ export const allCases: readonly Case[] = [
   ...definitionCases,
   ...admissionCases,
   ...kindCases,
+  ...workloadCases,
 ];
