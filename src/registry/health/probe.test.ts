@@ -226,6 +226,25 @@ describe("the prober", () => {
     assert.equal(health(ids[0] ?? ""), "HEALTHY");
   });
 
+  test("looks at who has just registered at once, and at nobody once it is stopped", async (context) => {
+    const world = await registryWorld(manualEnv());
+    const server = createTcpServer((socket) => socket.end());
+    const port = await listening(context, server);
+    const prober = new Prober({ env: world.env, core: world.registry.core, log: silentLogger, probe: settings("tcp") });
+    prober.start();
+    const known = new Promise<string | undefined>((resolve) =>
+      world.registry.core.observe({
+        onChanges: ([change]) => change?.kind === "Updated" && resolve(change.instance?.report),
+      }),
+    );
+    await world.register({ host: "127.0.0.1", port });
+    assert.equal(await known, "HEALTHY", "no clock was moved");
+    await prober.stop();
+    const late = await world.register({ host: "127.0.0.1", port, serviceName: "late" });
+    await world.env.advance(120_000);
+    assert.equal(world.registry.core.directory.get(late)?.instance.report, "PENDING");
+  });
+
   test("goes nowhere unless it is started: the registry by itself dials nobody", async (context) => {
     let hits = 0;
     const canary = createTcpServer(() => hits++);

@@ -1,5 +1,6 @@
 import type { Env } from "../../env/env.ts";
 import type { Logger } from "../../runtime/log.ts";
+import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import type { RegistryCore } from "../registry-core.ts";
 import { type ProbeSettings, probe } from "./probe.ts";
@@ -23,8 +24,12 @@ export interface ProberOptions {
 export class Prober {
   readonly #options: ProberOptions;
   #cancel: (() => void) | undefined;
+  #stopObserving: (() => void) | undefined;
   #isRunning = false;
   #sweep: Promise<void> = Promise.resolve();
+  /** Registered since the last sweep, and not looked at yet. */
+  readonly #newcomers = new Set<string>();
+  #greeting: Promise<void> | undefined;
 
   constructor(options: ProberOptions) {
     this.#options = options;
@@ -32,6 +37,7 @@ export class Prober {
 
   start(): void {
     this.#isRunning = true;
+    this.#stopObserving = this.#options.core.observe({ onChanges: (changes) => this.#welcome(changes) });
     const again = (): void => {
       this.#cancel = this.#options.env.setTimer(this.#options.intervalMs ?? 60_000, () => {
         this.#sweep = this.sweep().finally(() => {
@@ -45,6 +51,9 @@ export class Prober {
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#cancel?.();
+    this.#stopObserving?.();
+    this.#newcomers.clear();
+    await this.#greeting;
     await this.#sweep;
   }
 
@@ -56,6 +65,29 @@ export class Prober {
     // All workers take from the same row, each the next one.
     const worker = async (): Promise<void> => {
       for (const entry of waiting) await this.#look(entry);
+    };
+    await Promise.all(Array.from({ length: maxConcurrent }, worker));
+  }
+
+  /** Who has just registered need not wait for the next round to be known as healthy. */
+  #welcome(changes: readonly Change[]): void {
+    const { isOurTurn = () => true } = this.#options;
+    if (!isOurTurn()) return;
+    for (const { kind, id } of changes) if (kind === "Registered") this.#newcomers.add(id);
+    if (this.#newcomers.size === 0) return;
+    this.#greeting ??= this.#greet().finally(() => {
+      this.#greeting = undefined;
+    });
+  }
+
+  async #greet(): Promise<void> {
+    const { core, maxConcurrent = 10 } = this.#options;
+    const worker = async (): Promise<void> => {
+      for (const id of this.#newcomers) {
+        this.#newcomers.delete(id);
+        const entry = core.directory.get(id);
+        if (entry?.instance.presence.kind === "Registered") await this.#look(entry);
+      }
     };
     await Promise.all(Array.from({ length: maxConcurrent }, worker));
   }

@@ -206,9 +206,11 @@ const deleteOrphanedBeats =
 const changesChannel = "capstan_registry_changes";
 const beatsChannel = "capstan_registry_beats";
 
-const sharedBeats = `INSERT INTO registry_beats (id, last_seen_ms)
-  SELECT beat.id, CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - CAST(beat.age AS BIGINT)
-  FROM ROWS FROM (json_array_elements_text(CAST(? AS JSON)), json_array_elements_text(CAST(? AS JSON))) AS beat (id, age)
+/** One moment for all rows: a server that is held up between two of them must not make the one look older. */
+const sharedBeats = `WITH moment AS MATERIALIZED (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS at_ms)
+  INSERT INTO registry_beats (id, last_seen_ms)
+  SELECT beat.id, moment.at_ms - CAST(beat.age AS BIGINT)
+  FROM moment, ROWS FROM (json_array_elements_text(CAST(? AS JSON)), json_array_elements_text(CAST(? AS JSON))) AS beat (id, age)
   ON CONFLICT (id) DO UPDATE SET last_seen_ms = greatest(registry_beats.last_seen_ms, excluded.last_seen_ms)`;
 
 /** Each service's last change. */
