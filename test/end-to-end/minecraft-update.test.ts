@@ -3,11 +3,14 @@ import { test } from "node:test";
 import { Event } from "../../src/api/builtin/event.ts";
 import { StatefulSet } from "../../src/api/builtin/workloads.ts";
 import { PaperMCServer } from "../../src/api/papermc-server.ts";
+import { Plugin } from "../../src/api/plugin.ts";
 import { annotations } from "../../src/api/well-known.ts";
 import { systemEnv } from "../../src/env/system.ts";
+import { findCondition } from "../../src/kube/condition.ts";
 import { eventually } from "./embedded.ts";
+import { startRcon } from "./minecraft-rcon.ts";
 import { recordHangar, recordPaper } from "./minecraft-recordings.ts";
-import { namespace, newPlugin, newServer, startMinecraft } from "./minecraft-world.ts";
+import { namespace, newPlugin, newServer, rconSecret, startMinecraft } from "./minecraft-world.ts";
 
 const key = { namespace, name: "survival" };
 const rcon = { enabled: false, passwordSecret: { name: "", key: "" }, port: 25_575 };
@@ -84,4 +87,72 @@ test("what the first start installs stays installed, even if the status that say
   );
   const { metadata } = await client.get(StatefulSet, key);
   assert.equal(metadata.generation, 1, "the pod was not replaced for it");
+});
+
+test("nothing is lost or done twice when every second status comes too late", async (context) => {
+  let [statuses, snags] = [0, 0];
+  const world = await startMinecraft(context, {
+    beforeWrite: async ({ target }, client) => {
+      const found = /\/(papermcservers|plugins)\/([^/]+)\/status/.exec(target);
+      if (!found || ++statuses % 2 === 0) return;
+      const value = { metadata: { labels: { snag: `s${++snags}` } } };
+      const one = { namespace, name: found[2] ?? "" };
+      const patch = { type: "merge", value } as const;
+      const touched =
+        found[1] === "plugins" ? client.patch(Plugin, one, patch) : client.patch(PaperMCServer, one, patch);
+      // It may be gone by now.
+      await touched.catch(() => undefined);
+    },
+  });
+  const { client, recordings } = world;
+  recordPaper(recordings, { "1.21.1": [{ id: 133 }], "1.20.6": [{ id: 151 }] });
+  recordHangar(recordings, "homes", { "2.21.0": { minecraft: ["1.20.6", "1.21.1"] } });
+  recordHangar(recordings, "market", { "1.5.0": { minecraft: ["1.20.6"] } });
+  const console = await startRcon("secret");
+  context.after(() => console.close());
+  await rconSecret(client, "secret");
+  await newPlugin(client, "homes");
+  await newPlugin(client, "market");
+  await newServer(client, "survival", console.port);
+  const installed = (expected: Readonly<Record<string, string | undefined>>): Promise<PaperMCServer> =>
+    eventually(
+      () => world.server("survival"),
+      ({ status }) =>
+        assert.deepEqual(
+          Object.fromEntries(
+            (status?.plugins ?? []).map(({ pluginRef, currentVersion }) => [pluginRef.name, currentVersion]),
+          ),
+          expected,
+        ),
+    );
+  await installed({ homes: "2.21.0", market: "1.5.0" });
+  await world.playNode();
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => assert.equal(findCondition(status?.conditions, "StatefulSetReady")?.status, "True"),
+  );
+  assert.equal((await client.get(StatefulSet, key)).metadata.generation, 1);
+
+  await client.delete(Plugin, { namespace, name: "market" });
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => assert.equal(status?.availableUpdate?.version, "1.21.1"),
+  );
+  const applyNow = String(Math.floor(systemEnv.now().getTime() / 1_000));
+  await client.patch(PaperMCServer, key, {
+    type: "merge",
+    value: { metadata: { annotations: { [annotations.applyNow]: applyNow } } },
+  });
+  await eventually(
+    () => client.get(StatefulSet, key),
+    ({ spec }) => assert.equal(spec.template.spec.containers[0]?.image, "docker.io/lexfrei/papermc:1.21.1-133"),
+  );
+  await world.playNode();
+  const { status, metadata } = await installed({ homes: "2.21.0" });
+  assert.equal(status?.lastUpdate?.successful, true);
+  assert.equal(metadata.annotations?.[annotations.applyNow], undefined);
+  assert.equal((await client.get(StatefulSet, key)).metadata.generation, 2, "the pod was replaced once");
+  assert.equal(console.commands.filter((command) => command === "stop").length, 1);
+  assert.match(world.manager.metrics.expose(), /minecraft_operator_updates_total\{result="success"\} 1\n/);
+  assert.ok(snags > 5, `${snags} statuses came too late`);
 });
