@@ -17,6 +17,8 @@ export interface EventNote {
   /** CamelCase, from a closed set. */
   readonly reason: string;
   readonly message: string;
+  /** A line in the log as well, for whoever runs the control plane. */
+  readonly isLogged?: boolean;
 }
 
 /** The core Event, whose fields kubectl shows in every version. */

@@ -55,7 +55,10 @@ async function finish<T extends KubeObject, S, D, O>(
     if (written === "Gone") return done;
   }
   reduced.afterWrite?.();
-  for (const event of reduced.events ?? []) context.events.record(object, event);
+  for (const event of reduced.events ?? []) {
+    if (event.isLogged) context.log.warn(event.message, { reason: event.reason });
+    context.events.record(object, event);
+  }
   if (reduced.failure !== undefined) return failed(reduced.failure.reason, reduced.failure.message);
   return reduced.requeueAfterMs === undefined ? done : requeueAfter(reduced.requeueAfterMs);
 }

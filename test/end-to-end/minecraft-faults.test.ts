@@ -71,6 +71,7 @@ for (const { name, answer, message } of faults) {
       (list) => assert.ok(list.items.some(({ reason }) => reason === "RepositoryUnavailable")),
     );
     assert.ok(items.length > 0);
+    assert.equal(world.warnings.filter((line) => message.test(line) && line.includes("essentialsx")).length, 1);
   });
 }
 
@@ -103,6 +104,26 @@ test("poisoned entries are left out, the rest counts", async (context) => {
   assert.deepEqual(
     status?.availableVersions?.map(({ version, minecraftVersions }) => [version, minecraftVersions]),
     [["1.0", ["1.21.1"]]],
+  );
+});
+
+test("a plugin that fits nowhere is a condition, an event and a warning in the log", async (context) => {
+  const world = await startMinecraft(context);
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  recordHangar(world.recordings, "essentialsx", { "2.21.0": { minecraft: ["1.8"] } });
+  await newServer(world.client, "survival", 25575, offRcon);
+  await newPlugin(world.client, "essentialsx");
+  await eventually(
+    () => world.plugin("essentialsx"),
+    ({ status }) => {
+      const compatible = findCondition(status?.conditions, "Compatible");
+      assert.equal(compatible?.status, "False");
+      assert.equal(compatible.message, "No version fits survival (1.21.1)");
+    },
+  );
+  await eventually(
+    async () => world.warnings,
+    (lines) => assert.ok(lines.some((line) => line.includes("No version fits survival (1.21.1)"))),
   );
 });
 

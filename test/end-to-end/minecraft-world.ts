@@ -17,6 +17,7 @@ import { createOutsideFetch } from "../../src/controllers/minecraft/outside-fetc
 import { versionSolver } from "../../src/controllers/version-solver/controller.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import type { HttpHandler, HttpRequest } from "../../src/http/message.ts";
+import { createLogger } from "../../src/runtime/log.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
 import { eventually } from "./embedded.ts";
 import { type Recordings, startRecordings } from "./minecraft-recordings.ts";
@@ -35,6 +36,8 @@ export interface MinecraftWorld {
   /** As `kubectl apply` does it, into our namespace where a manifest names none. */
   apply(paths: readonly string[]): Promise<void>;
   readonly writes: Map<string, number>;
+  /** The warnings in the operator's log. */
+  readonly warnings: readonly string[];
 }
 
 export interface MinecraftOutside {
@@ -80,7 +83,9 @@ export async function startMinecraft(
       return transport(request);
     },
   });
-  const manager = createManager({ env: systemEnv, client: controllersClient });
+  const warnings: string[] = [];
+  const log = createLogger({ env: systemEnv, level: "warn", writeLine: (line) => warnings.push(line) });
+  const manager = createManager({ env: systemEnv, client: controllersClient, log });
   const { metrics } = manager;
   for (const controller of [
     ...versionSolver({ env: systemEnv, metrics }),
@@ -100,6 +105,7 @@ export async function startMinecraft(
     manager,
     recordings,
     writes,
+    warnings,
     server: (name, inNamespace = namespace) => client.get(PaperMCServer, { namespace: inNamespace, name }),
     plugin: (name, inNamespace = namespace) => client.get(Plugin, { namespace: inNamespace, name }),
     playNode: (isReady = () => true) => playNode(client, isReady),

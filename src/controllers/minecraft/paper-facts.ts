@@ -24,6 +24,7 @@ interface Note {
   readonly type: "Normal" | "Warning";
   readonly reason: PaperServerEvent;
   readonly message: string;
+  readonly isLogged?: boolean;
 }
 
 export function mergePaperFacts(
@@ -52,7 +53,7 @@ export function mergePaperFacts(
       const message = hasCache ? `${facts.message}; the versions known before are used` : facts.message;
       return {
         status: { ...old, repositoryStatus },
-        events: isNews ? [{ type: "Warning", reason: "RepositoryUnavailable", message }] : [],
+        events: isNews ? [{ type: "Warning", reason: "RepositoryUnavailable", message, isLogged: true }] : [],
       };
     }
   }

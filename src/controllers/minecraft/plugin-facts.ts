@@ -18,6 +18,7 @@ interface Note {
   readonly type: "Normal" | "Warning";
   readonly reason: PluginEvent;
   readonly message: string;
+  readonly isLogged?: boolean;
 }
 
 /** A status holds no more than this; what is pinned or was chosen is always kept. */
@@ -66,7 +67,7 @@ export function mergePluginFacts(
       const isNews = old.repositoryStatus !== status.repositoryStatus;
       return {
         status: { ...status, conditions: conditionsOf(plugin, false, facts.reason, message, now) },
-        events: isNews ? [{ type: "Warning", reason: "RepositoryUnavailable", message }] : [],
+        events: isNews ? [{ type: "Warning", reason: "RepositoryUnavailable", message, isLogged: true }] : [],
       };
     }
   }

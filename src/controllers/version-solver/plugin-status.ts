@@ -12,6 +12,7 @@ interface Note {
   readonly type: "Normal" | "Warning";
   readonly reason: PluginEvent;
   readonly message: string;
+  readonly isLogged?: boolean;
 }
 
 export interface PluginStatusUpdate {
@@ -122,10 +123,10 @@ function eventsOf(
     return before?.reason !== reason || before.message !== message;
   };
   if (compatible.status === "False" && isNews("Compatible", compatible))
-    notes.push({ type: "Warning", reason: "IncompatibleVersion", message: compatible.message });
+    notes.push({ type: "Warning", reason: "IncompatibleVersion", message: compatible.message, isLogged: true });
   if (compatible.reason === "OverrideApplied" && isNews("Compatible", compatible))
     notes.push({ type: "Normal", reason: "OverrideApplied", message: compatible.message });
   if (resolved.reason === "HighestPinChosen" && isNews("VersionResolved", resolved))
-    notes.push({ type: "Warning", reason: "PinConflict", message: resolved.message });
+    notes.push({ type: "Warning", reason: "PinConflict", message: resolved.message, isLogged: true });
   return notes;
 }

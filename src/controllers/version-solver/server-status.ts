@@ -16,6 +16,7 @@ interface Note {
   readonly type: "Normal" | "Warning";
   readonly reason: PaperServerEvent;
   readonly message: string;
+  readonly isLogged?: boolean;
 }
 
 export interface ServerStatusUpdate {
@@ -211,7 +212,7 @@ function eventsOf(
   const before = findCondition(old.conditions, "Compatible");
   const isNews = before?.reason !== compatible.reason || before.message !== compatible.message;
   if (!isPending && isNews && compatible.reason === "IncompatiblePlugin")
-    notes.push({ type: "Warning", reason: "PluginIncompatible", message: compatible.message });
+    notes.push({ type: "Warning", reason: "PluginIncompatible", message: compatible.message, isLogged: true });
   if (isNews && compatible.reason === "NoPluginsMatched")
     notes.push({ type: "Normal", reason: "NoPluginsMatched", message: compatible.message });
   return notes;
