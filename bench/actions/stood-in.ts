@@ -81,7 +81,7 @@ export async function measureStoodIn(actions: number, remediations: number): Pro
       overheads.push(ended - submitted - (jobDone - jobCreated));
     };
     // How long one takes is asked while little else is going on; how many there can be, while much is.
-    const alone = Math.min(actions, 200);
+    const alone = Math.min(Math.ceil(actions / 2), 200);
     await inFlight(alone, 1, submit);
     const began = performance.now();
     await inFlight(actions - alone, 16, (index) => submit(alone + index));

@@ -478,3 +478,39 @@ test("F47: a Job that a user makes anew under the same name is not taken for our
   assert.match(status?.message ?? "", /not started again/);
   assert.equal(cluster.carriedOut.length, 0);
 });
+
+test("a cancel that comes between the Job and the word about it still ends the Job", patience, async (context) => {
+  const cluster = await begin(context);
+  let cancelled = false;
+  // News of Jobs are slow, so that the executor does not know of its own one when it looks again.
+  const transport: HttpHandler = async (request) => {
+    const { method, target, signal } = request;
+    if (method === "GET" && /\/jobs\?.*watch=/.test(target)) return { ...failed(200), body: silence(signal) } as never;
+    if (
+      isStatusWrite(request) &&
+      !cancelled &&
+      (await jobsOf(cluster, (await read(cluster, "regret")).metadata.uid)).length
+    ) {
+      cancelled = true;
+      const key = { namespace: shop, name: "regret" };
+      await cluster.admin.patch(KubernetesExecution, key, { type: "merge", value: { spec: { cancel: true } } });
+    }
+    return cluster.raw(request);
+  };
+  await cluster.start({ transport });
+  await cluster.apply(scale("regret", 5));
+  const { status, metadata } = await reaches(cluster, "regret", "failed", "none");
+  assert.equal(status?.reason, "cancelled");
+  assert.match(status?.message ?? "", /it was cancelled while it ran/);
+  await eventually(
+    () => jobsOf(cluster, metadata.uid),
+    (jobs) => assert.equal(jobs.filter((job) => job.metadata.deletionTimestamp === undefined).length, 0),
+  );
+});
+
+async function* silence(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  await new Promise<void>((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener("abort", () => resolve());
+  });
+}

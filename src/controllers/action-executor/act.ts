@@ -59,7 +59,7 @@ export async function act(step: Step, observation: Observation, context: Context
     case "Fail":
       return failAtGate(step, execution);
     case "Cancel":
-      return cancel(execution, step.job, context);
+      return cancel(step.job, context);
     case "Keep":
       return { lookAgainMs: step.untilMs - now.getTime() };
     case "Finalize":
@@ -137,8 +137,8 @@ async function start(observation: Observation, context: Context, tools: Tools): 
       { type: "Normal", reason: "JobCreated", message: `Job ${jobNamespace}/${name} was created` },
     ],
     audit: [{ key: "job", verb: "create-job", result: "Created", details: { jobName: name, jobUID: uid, specHash } }],
-    // A Job that we find again may have ended while we were away, and will not tell us twice.
-    lookAgainMs: jobStateOf(run.job).kind === "Running" ? timeoutMsOf(execution) : 0,
+    // A Job that we find again may have ended while we were away, or been cancelled, and nobody will tell us twice.
+    lookAgainMs: jobStateOf(run.job).kind === "Running" && !execution.spec.cancel ? timeoutMsOf(execution) : 0,
   };
 }
 
@@ -175,9 +175,7 @@ async function ownJob(execution: KubernetesExecution, { live, signal }: Context)
   }
 }
 
-async function cancel(execution: KubernetesExecution, known: Job | undefined, context: Context): Promise<Change> {
-  // One that was made a moment ago may not be in the cache yet; to say that nothing ran would be wrong then.
-  const job = known ?? (await ownJob(execution, context));
+async function cancel(job: Job | undefined, context: Context): Promise<Change> {
   if (job) await removeJob(job, context);
   const message = job
     ? "it was cancelled while it ran; what it had done by then stays"
