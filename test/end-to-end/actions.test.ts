@@ -10,6 +10,7 @@ import { verifyTrail } from "../../src/audit/verify.ts";
 import { jobNamespace, switchConfigMap, systemNamespace } from "../../src/controllers/action-executor/names.ts";
 import { specHashOf } from "../../src/controllers/action-executor/spec-hash.ts";
 import { findCondition } from "../../src/kube/condition.ts";
+import { MetricsRegistry } from "../../src/runtime/metrics.ts";
 import { type ActionCluster, type JobBehaviour, setPolicies, signer, startActionCluster } from "./actions-cluster.ts";
 import { asAdmin, deployment, namespace, scale, shop, thing } from "./actions-examples.ts";
 import { eventually } from "./embedded.ts";
@@ -39,10 +40,37 @@ const rowsOf = async (cluster: ActionCluster, name: string): Promise<readonly st
 
 test("an execution is validated, run and verified, and can be undone", async (context) => {
   const cluster = await startActionCluster(context);
-  await cluster.start();
+  const metrics = new MetricsRegistry();
+  await cluster.start({ metrics });
   await cluster.apply(namespace(shop), deployment("web", 3), scale("up", 5));
   const done = await reaches(cluster, "up", "rollback_ready");
   const { status } = done;
+
+  await context.test("it is counted under the names that upstream's dashboards use", async () => {
+    const counted = [
+      'kubernetesexecution_action_execution_total{action="scale_deployment",status="success"} 1',
+      'kubernetesexecution_action_execution_duration_seconds_count{action="scale_deployment"} 1',
+      'kubernetesexecution_job_creation_total{status="success"} 1',
+      "kubernetesexecution_job_creation_duration_seconds_count 1",
+      'kubernetesexecution_job_execution_duration_seconds_count{action="scale_deployment"} 1',
+      'kubernetesexecution_kubectl_command_execution_total{command="scale",status="success"} 1',
+      'kubernetesexecution_kubectl_command_execution_duration_seconds_count{command="scale"} 1',
+      'kubernetesexecution_per_action_success_rate{action="scale_deployment"} 1',
+      'kubernetes_executor_policy_evaluation_total{result="allowed"} 1',
+      'kubernetes_executor_policy_evaluation_duration_seconds_count{result="allowed"} 1',
+      "kubernetes_executor_policy_reloads_total 1",
+    ];
+    const sorted = (line: string): string =>
+      line.replace(/\{(.*)\}/, (_all, labels: string) => `{${labels.split(",").sort().join()}}`);
+    await eventually(
+      async () => metrics.expose().split("\n").map(sorted),
+      (lines) =>
+        assert.deepEqual(
+          counted.filter((line) => !lines.includes(line)),
+          [],
+        ),
+    );
+  });
 
   await context.test("the status has the shapes of the specification and of the published schema", () => {
     assert.deepEqual(

@@ -11,7 +11,7 @@ export interface ExecutorMetrics {
   /** Executions whose Job is under way. */
   active(count: number): void;
   condition(kind: string, verdict: ConditionVerdict): void;
-  finished(action: string, success: boolean, times: FinishedTimes): void;
+  finished(action: Action, success: boolean, times: FinishedTimes): void;
 }
 
 export interface FinishedTimes {
@@ -38,6 +38,17 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
     name: "kubernetesexecution_job_execution_duration_seconds",
     help: "How long the Jobs of executions ran",
     labels: ["action"] as const,
+    buckets: exponential(0.5, 10),
+  });
+  const commands = registry.counter({
+    name: "kubernetesexecution_kubectl_command_execution_total",
+    help: "Jobs that have ended, by the kubectl command that would do the same",
+    labels: ["status", "command"] as const,
+  });
+  const commandDurations = registry.histogram({
+    name: "kubernetesexecution_kubectl_command_execution_duration_seconds",
+    help: "How long Jobs ran, by the kubectl command that would do the same",
+    labels: ["command"] as const,
     buckets: exponential(0.5, 10),
   });
   const successRate = registry.gauge({
@@ -111,7 +122,12 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
     finished(action, success, { executionSeconds, jobSeconds }) {
       executions.inc({ status: success ? "success" : "failure", action });
       durations.observe(executionSeconds, { action });
-      if (jobSeconds !== undefined) jobDurations.observe(jobSeconds, { action });
+      if (jobSeconds !== undefined) {
+        const command = kubectlCommands[action];
+        jobDurations.observe(jobSeconds, { action });
+        commands.inc({ status: success ? "success" : "failure", command });
+        commandDurations.observe(jobSeconds, { command });
+      }
       const so = ended.get(action) ?? { all: 0, well: 0 };
       ended.set(action, { all: so.all + 1, well: so.well + (success ? 1 : 0) });
       successRate.set((so.well + (success ? 1 : 0)) / (so.all + 1), { action });
@@ -123,3 +139,28 @@ const conditionResults = { Met: "passed", NotMet: "failed", Broken: "error" } as
 
 const exponential = (start: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, power) => start * 2 ** power);
+
+/** Upstream ran kubectl; dashboards made for it tell effects apart by its commands. */
+const kubectlCommands: Readonly<Record<Action, string>> = {
+  scale_deployment: "scale",
+  rollout_restart: "rollout restart",
+  delete_pod: "delete",
+  patch_deployment: "patch",
+  cordon_node: "cordon",
+  drain_node: "drain",
+  uncordon_node: "uncordon",
+  update_configmap: "patch",
+  update_secret: "patch",
+  apply_manifest: "apply",
+  scale_statefulset: "scale",
+  rollback_deployment: "rollout undo",
+  restart_daemonset: "rollout restart",
+  restart_pod: "delete",
+  update_hpa: "patch",
+  taint_node: "taint",
+  untaint_node: "taint",
+  quarantine_pod: "label",
+  expand_pvc: "patch",
+  increase_resources: "set resources",
+  update_network_policy: "patch",
+};
