@@ -5,7 +5,7 @@ import type { Database, SqlValue } from "../store/database.ts";
 import { StoreError } from "../store/store-error.ts";
 import { chained, genesisHash } from "./chain.ts";
 import type { AuditRecord } from "./entry.ts";
-import { exportLine, lastEntries, readEntries } from "./read-trail.ts";
+import { exportLine, hasTrail, lastEntries, readEntries } from "./read-trail.ts";
 import { retireSegments } from "./retention.ts";
 import { auditSigner, auditVerifier, newAuditKey } from "./signing-key.ts";
 import { openAuditTrail } from "./trail.ts";
@@ -220,6 +220,14 @@ export function describeTrail(engineName: string, engine: TrailUnderTest): void 
           for (const problem of found) assert.ok(problems.includes(problem), `${problem} is not in ${problems.join()}`);
         }),
       );
+
+    for (const table of ["audit_entries", "audit_checkpoints", "audit_head"])
+      test(`the table ${table} is dropped`, () =>
+        using(async (database) => {
+          await tamper(database, `DROP TABLE ${table}`);
+          assert.deepEqual(await problemsOf(database), ["TableMissing 1"]);
+          assert.equal(await hasTrail(database), true);
+        }));
 
     test("two rows change places", () =>
       using(async (database) => {

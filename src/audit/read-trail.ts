@@ -12,14 +12,21 @@ export interface AuditFilter {
   readonly after?: number;
 }
 
-/** Whether anybody has ever opened a trail in this database. */
-export async function hasTrail(database: Database): Promise<boolean> {
-  const tables =
+/** Whether anybody has ever opened a trail in this database; of one that was tampered with, only a part may be left. */
+export const hasTrail = async (database: Database): Promise<boolean> =>
+  (await missingTables(database)).length < trailTables.length;
+
+export async function missingTables(database: Database): Promise<readonly string[]> {
+  const rows = await database.query(
     database.kind === "sqlite"
-      ? "SELECT name FROM sqlite_master WHERE name = 'audit_head'"
-      : "SELECT table_name FROM information_schema.tables WHERE table_name = 'audit_head'";
-  return (await database.query(tables)).length > 0;
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'audit%'"
+      : "SELECT table_name AS name FROM information_schema.tables WHERE table_name LIKE 'audit%'",
+  );
+  const present = new Set(rows.map(({ name }) => name));
+  return trailTables.filter((name) => !present.has(name));
 }
+
+const trailTables: readonly string[] = ["audit_entries", "audit_checkpoints", "audit_head"];
 
 /** The rows in order, fetched in pages so that a long trail never has to fit into memory. */
 export async function* readEntries(database: Database, filter: AuditFilter = {}): AsyncGenerator<AuditEntry> {

@@ -11,7 +11,7 @@ import {
   type Verifiers,
 } from "./checkpoint.ts";
 import type { AuditEntry } from "./entry.ts";
-import { readEntries } from "./read-trail.ts";
+import { missingTables, readEntries } from "./read-trail.ts";
 
 export type AuditProblemKind =
   | "Changed"
@@ -23,6 +23,7 @@ export type AuditProblemKind =
   | "CheckpointMissing"
   | "HeadForged"
   | "HeadMissing"
+  | "TableMissing"
   | "NotTheExpectedTrail";
 
 export interface AuditProblem {
@@ -50,6 +51,8 @@ export interface VerifyOptions {
 
 /** Reads the whole trail and says where it was tampered with. */
 export async function verifyTrail(database: Database, options: VerifyOptions): Promise<AuditReport> {
+  const missing = await missingTables(database);
+  if (missing.length > 0) return nothingLeft(missing);
   const rows = await database.query("SELECT * FROM audit_checkpoints ORDER BY sequence");
   const checkpoints = rows.map(checkpointOf);
   const [headRow] = await database.query("SELECT * FROM audit_head");
@@ -61,6 +64,15 @@ export async function verifyTrail(database: Database, options: VerifyOptions): P
   }
   return walk.end();
 }
+
+const nothingLeft = (missing: readonly string[]): AuditReport => ({
+  entries: 0,
+  checkpoints: 0,
+  first: 0,
+  last: 0,
+  lastHash: genesisHash,
+  problems: missing.map((name) => ({ kind: "TableMissing", sequence: 1, message: `the table ${name} is not there` })),
+});
 
 const maxProblems = 100;
 
@@ -119,9 +131,7 @@ class Walk {
       return;
     }
     if (sequence !== this.#last + 1) {
-      const gap =
-        sequence - 1 === this.#last + 1 ? `row ${sequence - 1} is` : `rows ${this.#last + 1} to ${sequence - 1} are`;
-      this.#say("Missing", this.#last + 1, `${gap} missing`);
+      this.#say("Missing", this.#last + 1, `${rowsText(this.#last + 1, sequence - 1, "is", "are")} missing`);
     } else if (previousHash !== this.#lastHash) {
       this.#say("Unlinked", sequence, `row ${sequence} does not follow the row before it`);
     }
@@ -155,12 +165,12 @@ class Walk {
     else if (!isGenuineHead(head, verifiers))
       this.#say("HeadForged", head.sequence, "the end of the trail does not carry our signature");
     else if (head.sequence > this.#last)
-      this.#say("Truncated", this.#last + 1, `rows ${this.#last + 1} to ${head.sequence} were cut off`);
+      this.#say("Truncated", this.#last + 1, `${rowsText(this.#last + 1, head.sequence, "was", "were")} cut off`);
     else if (head.sequence < this.#last)
       this.#say(
         "Unsigned",
         head.sequence + 1,
-        `rows ${head.sequence + 1} to ${this.#last} were added by somebody else`,
+        `${rowsText(head.sequence + 1, this.#last, "was", "were")} added by somebody else`,
       );
     else if (head.hash !== this.#lastHash)
       this.#say("Changed", head.sequence, `row ${head.sequence} is not the one that the end was signed for`);
@@ -183,3 +193,6 @@ class Walk {
     if (this.problems.length < maxProblems) this.problems.push({ kind, sequence, message });
   }
 }
+
+const rowsText = (from: number, to: number, one: string, many: string): string =>
+  from === to ? `row ${from} ${one}` : `rows ${from} to ${to} ${many}`;
