@@ -37,6 +37,16 @@ const faults: readonly { readonly name: string; readonly answer: unknown; readon
   },
   { name: "the answer is no JSON", answer: reply(200, "<html>maintenance</html>"), message: /not JSON/ },
   { name: "the answer has another shape", answer: { result: "everything", pagination: 7 }, message: /another shape/ },
+  {
+    name: "the answer is empty",
+    answer: { result: [], pagination: { count: 0 } },
+    message: /names no version of it any more/,
+  },
+  {
+    name: "no entry of the answer can be read",
+    answer: { result: [null, 7, { name: {} }], pagination: { count: 3 } },
+    message: /names no version of it any more/,
+  },
   { name: "the project is gone", answer: reply(404, ""), message: /There is no project essentialsx/ },
 ];
 

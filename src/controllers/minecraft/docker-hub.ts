@@ -1,5 +1,5 @@
 import { asObject, asText, mustBeList, mustBeObject } from "./json-reading.ts";
-import type { Outside } from "./outside.ts";
+import { type Outside, OutsideError } from "./outside.ts";
 
 export const imageRepository = "lexfrei/papermc";
 
@@ -17,6 +17,7 @@ export async function imageTags(baseUrl: string, outside: Outside, signal?: Abor
     const next = asText(answer["next"]);
     query = next === undefined || !URL.canParse(next) ? undefined : new URL(next).search;
   }
+  if (tags.size === 0) throw new OutsideError("Malformed", `Docker Hub names no tag of ${imageRepository}`);
   return tags;
 }
 

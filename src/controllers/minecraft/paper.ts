@@ -1,6 +1,6 @@
 import { compareMinecraftVersions, parseMinecraftVersion } from "../../versions/minecraft.ts";
 import { asCount, asList, asObject, asText, asTexts, asTime, mustBeList, mustBeObject } from "./json-reading.ts";
-import type { Outside } from "./outside.ts";
+import { type Outside, OutsideError } from "./outside.ts";
 
 /** One build of Paper, as PaperMC's downloads service has it. */
 export interface PaperBuild {
@@ -18,6 +18,8 @@ export async function paperVersions(
   const answer = mustBeObject(await outside.json(`${baseUrl}/v3/projects/paper`, signal ? { signal } : {}), "PaperMC");
   const groups = mustBeObject(answer["versions"], "PaperMC");
   const versions = [...new Set(Object.values(groups).flatMap(asTexts))];
+  // Without a single one it is no answer, and what was known before is better.
+  if (versions.length === 0) throw new OutsideError("Malformed", "PaperMC names no version of Paper");
   return versions.sort((a, b) => compareMinecraftVersions(parseMinecraftVersion(b), parseMinecraftVersion(a)));
 }
 

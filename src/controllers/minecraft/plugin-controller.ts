@@ -89,7 +89,8 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
   async function fetchFacts(plugin: Plugin, signal: AbortSignal): Promise<Asked> {
     const { source } = plugin.spec;
     try {
-      return await metrics.asked(source.type, () => fetchFrom(plugin, signal));
+      const asked = await metrics.asked(source.type, () => fetchFrom(plugin, signal));
+      return isForgetful(plugin, asked.facts) ? { facts: forgotten } : asked;
     } catch (error) {
       if (!(error instanceof OutsideError)) throw error;
       const what = error.reason === "NotFound" ? `There is no project ${source.project ?? source.url ?? ""}: ` : "";
@@ -150,6 +151,16 @@ interface Tag {
   readonly key: string;
   readonly value: string;
 }
+
+/** A repository that suddenly knows nothing of a project has lost it, or its words have changed. */
+const isForgetful = ({ status }: Plugin, facts: PluginFacts): boolean =>
+  facts.kind === "Fetched" && facts.releases.length === 0 && (status?.availableVersions ?? []).length > 0;
+
+const forgotten: PluginFacts = {
+  kind: "Failed",
+  reason: "Unavailable",
+  message: "The repository names no version of it any more",
+};
 
 const fetched = (releases: readonly PluginRelease[]): Asked => ({ facts: { kind: "Fetched", releases } });
 
