@@ -44,7 +44,9 @@ export const GameDefinition = defineKind({
         object({
           name: string({ description: "The name of a ModuleManifest in this namespace.", minLength: 1 }),
           required: defaulted(
-            boolean({ description: "Whether a world can do without the module when its manifest is missing." }),
+            boolean({
+              description: "Whether a world fails when the module's manifest is missing; otherwise it does without.",
+            }),
             true,
           ),
           desiredScope: optional(scope("The scope in which the game wants the module to run.")),
