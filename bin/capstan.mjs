@@ -7,6 +7,12 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+// Node 24.0, the newest 24 that is packaged for Apple silicon, calls SQLite experimental with every start; later ones do not.
+const { emitWarning } = process;
+process.emitWarning = (warning, ...rest) => {
+  if (!String(warning).startsWith("SQLite is an experimental feature")) emitWarning.call(process, warning, ...rest);
+};
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const oldestNode = 24;
 

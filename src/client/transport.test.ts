@@ -73,6 +73,11 @@ const rejectedWith = async (work: Promise<unknown>): Promise<ConnectionError> =>
   return error;
 };
 
+/** Bounded by the time that its test has. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(systemEnv, 5);
+}
+
 describe("connections", { timeout: 30_000 }, () => {
   test("are reused, and bounded when many requests come at once", async () => {
     const server = await serve();
@@ -333,6 +338,7 @@ describe("faults of the way", { timeout: 30_000 }, () => {
     const { client } = open(server, {}, undefined, { retry: { maxAttempts: 1 } });
     await client.get(ConfigMap, key);
     for (const socket of server.sockets) socket.destroy();
+    await until(() => server.sockets.size === 0);
     await sleep(systemEnv, 50);
     await client.create(ConfigMap, { metadata: key });
     assert.equal(server.connections(), 2);
@@ -366,7 +372,7 @@ describe("faults of the way", { timeout: 30_000 }, () => {
       })(),
     );
     assert.equal(error.reason, "Silent");
-    for (let wait = 0; wait < 50 && server.sockets.size > 0; wait++) await sleep(systemEnv, 20);
+    await until(() => server.sockets.size === 0);
     assert.equal(server.sockets.size, 0);
   });
 
@@ -430,10 +436,10 @@ describe("faults of the way", { timeout: 30_000 }, () => {
     const { client } = open(server);
     const stop = new AbortController();
     const work = assert.rejects(client.get(ConfigMap, key, { signal: stop.signal }), { message: "enough" });
-    for (let wait = 0; wait < 50 && server.seen.length === 0; wait++) await sleep(systemEnv, 10);
+    await until(() => server.seen.length > 0);
     stop.abort(new Error("enough"));
     await work;
-    for (let wait = 0; wait < 50 && server.sockets.size > 0; wait++) await sleep(systemEnv, 20);
+    await until(() => server.sockets.size === 0);
     assert.equal(server.sockets.size, 0);
   });
 
@@ -444,7 +450,7 @@ describe("faults of the way", { timeout: 30_000 }, () => {
     });
     const { client } = open(server, {}, undefined, { maxConnections: 1 });
     const first = client.get(ConfigMap, key);
-    for (let wait = 0; wait < 50 && answers.length === 0; wait++) await sleep(systemEnv, 10);
+    await until(() => answers.length > 0);
     const stop = new AbortController();
     const second = assert.rejects(client.create(ConfigMap, { metadata: key }, { signal: stop.signal }), {
       message: "enough",
@@ -455,7 +461,7 @@ describe("faults of the way", { timeout: 30_000 }, () => {
     answers.shift()?.();
     await first;
     const third = client.get(ConfigMap, key);
-    for (let wait = 0; wait < 50 && answers.length === 0; wait++) await sleep(systemEnv, 10);
+    await until(() => answers.length > 0);
     answers.shift()?.();
     await third;
     assert.deepEqual(

@@ -48,7 +48,7 @@ const maxProfileSeconds = 300;
 
 async function cpuProfile(env: Env, durationMs: number, signal: AbortSignal | undefined): Promise<unknown> {
   // Loaded only for those who ask.
-  const { Session } = await import("node:inspector/promises");
+  const { Session } = process.getBuiltinModule("node:inspector/promises");
   const session = new Session();
   session.connect();
   try {

@@ -89,8 +89,10 @@ describe("health checks", () => {
     assert.match((await ask(debug, "/debug/runtime")).text, /"kind":"Thing"/);
     assert.match((await ask(debug, "/debug/memory")).text, /used_heap_size/);
     assert.ok((await ask(debug, "/debug/pprof/heap")).bytes > 1_000_000);
+    const timers = world.env.pendingTimers;
     const profile = ask(debug, "/debug/pprof/profile?seconds=2");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // The profiler takes real time to start; only then does it wait for our clock.
+    while (world.env.pendingTimers === timers) await new Promise((resolve) => setImmediate(resolve));
     assert.equal((await ask(debug, "/debug/pprof/profile")).status, 409, "one at a time");
     await world.env.advance(2_000);
     assert.match((await profile).text, /"nodes":\[/);

@@ -33,7 +33,7 @@ class SqliteDatabase implements Database {
 
   constructor(file: string) {
     this.#file = file;
-    this.#worker = new Worker(`(${runSqliteThread.toString()})()`, { eval: true, env: {}, execArgv: [] });
+    this.#worker = new Worker(`(${runSqliteThread.toString()})()`, { eval: true, env: {}, execArgv: workerArguments });
     this.#worker.unref();
     this.#worker.on("message", (reply: SqliteReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(new StoreError("Closed", messageOf(error), { cause: error })));
@@ -183,6 +183,8 @@ const reasons: Readonly<Record<number, StoreErrorReason>> = {
 
 /** Fewer are not worth a message of their own. */
 const rowsWorthSending = 64;
+/** Early versions of Node 24 call SQLite experimental, once for every thread. */
+const workerArguments = ["--disable-warning=ExperimentalWarning"];
 
 const stepOf = (step: WriteStep): SqliteStep =>
   step.kind === "Guard"

@@ -22,7 +22,7 @@ class SqliteLog implements CommitLog {
   constructor(file: string) {
     this.#file = file;
     // The worker's source travels as text: the one bundled file of the package has no second file to point at.
-    this.#worker = new Worker(`(${runSqliteWorker.toString()})()`, { eval: true, env: {}, execArgv: [] });
+    this.#worker = new Worker(`(${runSqliteWorker.toString()})()`, { eval: true, env: {}, execArgv: workerArguments });
     this.#worker.unref();
     this.#worker.on("message", (answer: { id: number; error?: string }) => this.#settle(answer.id, answer.error));
     this.#worker.on("error", (error) => this.#fail(error));
@@ -122,3 +122,5 @@ function describeSqlite(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 const sqliteBusy = 5;
+/** Early versions of Node 24 call SQLite experimental, once for every thread. */
+const workerArguments = ["--disable-warning=ExperimentalWarning"];
