@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
 import { Namespace } from "../../src/api/builtin/cluster.ts";
 import { CustomResourceDefinition } from "../../src/api/builtin/custom-resource-definition.ts";
+import { Deployment } from "../../src/api/builtin/workloads.ts";
 import { ClassRuntime } from "../../src/api/class-runtime.ts";
 import { RemediationRequest } from "../../src/api/remediation-request.ts";
 import { createApiServer } from "../../src/apiserver/server.ts";
@@ -26,6 +27,8 @@ export interface ClassWorld {
   readonly writes: string[];
   /** Every status of a class runtime that the controllers have written, so that none is missed between two looks. */
   readonly history: readonly ClassRuntime[];
+  /** Every Deployment as the controllers' writes left it, for the same reason. */
+  readonly deployments: readonly Deployment[];
   installKind(kind: Kind): Promise<void>;
 }
 
@@ -45,8 +48,16 @@ export async function startClassWorld(context: TestContext, options: ClassWorldO
     options.client ?? (options.node === false ? await startApiOnly(context) : await startWithNode(context));
   const writes: string[] = [];
   const history: ClassRuntime[] = [];
+  const deployments: Deployment[] = [];
   const metrics = new MetricsRegistry();
-  const manager = createManager({ env, client: counting(client, writes, history), metrics });
+  const manager = createManager({
+    env,
+    client: counting(client, writes, (kind, object) => {
+      if (kind.kind === ClassRuntime.kind) history.push(object as ClassRuntime);
+      if (kind.kind === Deployment.kind) deployments.push(object as Deployment);
+    }),
+    metrics,
+  });
   context.after(() => manager.stop());
   const installKind = async (kind: Kind): Promise<void> => {
     await client.create(CustomResourceDefinition, customResourceDefinition(kind));
@@ -61,7 +72,7 @@ export async function startClassWorld(context: TestContext, options: ClassWorldO
   const settings = { ...defaultSettings, ...options.settings };
   for (const controller of classRuntimeControllers({ ...options, env, metrics, settings })) manager.add(controller);
   await manager.start();
-  return { client, manager, metrics, writes, history, installKind };
+  return { client, manager, metrics, writes, history, deployments, installKind };
 }
 
 const patienceMs = 60_000;
@@ -112,7 +123,7 @@ async function startApiOnly(context: TestContext): Promise<Client> {
 }
 
 /** The same client, which writes down what it is asked to write, events aside. */
-function counting(client: Client, writes: string[], history: ClassRuntime[]): Client {
+function counting(client: Client, writes: string[], written: (kind: KindRef, object: unknown) => void): Client {
   const counted = <A extends readonly unknown[], R extends Promise<unknown>>(
     verb: string,
     call: (...given: A) => R,
@@ -121,11 +132,10 @@ function counting(client: Client, writes: string[], history: ClassRuntime[]): Cl
       const [kind, target] = given as unknown as [KindRef, ObjectKey & { readonly metadata?: ObjectKey }];
       if (kind.kind !== "Event") writes.push(`${verb} ${kind.plural}/${target.metadata?.name ?? target.name}`);
       const answer = call(...given);
-      if (kind.kind === ClassRuntime.kind)
-        answer.then(
-          (written) => history.push(written as ClassRuntime),
-          () => undefined,
-        );
+      answer.then(
+        (object) => written(kind, object),
+        () => undefined,
+      );
       return answer;
     };
   };

@@ -14,6 +14,8 @@ export interface Outcome {
   /** Children that were written. */
   readonly applied: readonly string[];
   readonly removed: readonly string[];
+  /** Of those that were removed, the ones that nobody owned. */
+  readonly orphans: readonly Anomaly[];
   /** What the API refused, as reasons to be degraded; the rest was still done. */
   readonly refusals: readonly Anomaly[];
   /** Children of a kind that is defined, but not served yet. */
@@ -65,7 +67,8 @@ export async function act(
     else if (answer.reason !== "Conflict") refusals.push(refusalOf(id, answer));
   }
   const enforced = isDone && refusals.length === 0 ? await enforce(decision.enforcement.changes, write) : [];
-  return { applied, removed, refusals, unserved, enforced };
+  const orphans = isDone ? decision.anomalies.filter(({ reason }) => reason === "Orphaned") : [];
+  return { applied, removed, orphans, refusals, unserved, enforced };
 }
 
 const functionOf = ({ functionKey }: WantedChild): Pick<Anomaly, "functionKey"> =>

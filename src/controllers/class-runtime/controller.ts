@@ -39,6 +39,7 @@ import { classRuntimeRemediation } from "./remediation.ts";
 import { type ClassRuntimeSettings, defaultSettings } from "./settings.ts";
 import { builtinTemplates } from "./templates/catalogue.ts";
 import type { Template } from "./templates/template.ts";
+import { Unsaid } from "./unsaid.ts";
 import { wirePermissions } from "./wire/permissions.ts";
 import { withoutNulls } from "./without-nulls.ts";
 
@@ -59,6 +60,7 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
   const templates = [...builtinTemplates, ...(options.templates ?? [])];
   const metrics = classRuntimeMetrics(options.metrics ?? new MetricsRegistry());
   const followed = followKinds();
+  const unsaid = new Unsaid();
   const children = { map: classesOf, predicates: [childChanged] };
   const controller = defineController({
     name: controllerName,
@@ -94,13 +96,16 @@ export function classRuntimeControllers(options: ClassRuntimeOptions = {}): read
         namesakeIn(read, followed, classRuntime.metadata.namespace ?? ""),
       );
       metrics.enforced(outcome.enforced, ((env?.monotonicMs() ?? 0) - began) / 1000);
-      return outcome;
+      return unsaid.add(classRuntime.metadata.uid ?? "", outcome);
     },
     reduce({ object, decision: { observation, decision }, outcome }) {
       const { status, assessment } = reduce(observation, decision, outcome);
-      metrics.moved(object.status?.phase ?? "pending", assessment.trail);
       return {
         status,
+        afterWrite() {
+          unsaid.told(object.metadata.uid ?? "");
+          metrics.moved(object.status?.phase ?? "pending", assessment.trail);
+        },
         events: eventsOf(object, decision, outcome, assessment),
         ...lookAgain(assessment, outcome),
       };

@@ -15,7 +15,7 @@ import { builtinTemplates } from "./templates/catalogue.ts";
 
 const now = new Date("2026-05-01T12:00:00Z");
 const ago = (ms: number): string => `${new Date(now.getTime() - ms).toISOString().slice(0, 19)}Z`;
-const nothing: Outcome = { applied: [], removed: [], refusals: [], unserved: [], enforced: [] };
+const nothing: Outcome = { applied: [], removed: [], orphans: [], refusals: [], unserved: [], enforced: [] };
 
 const observation = (given: ClassRuntime, changes: Partial<Observation> = {}): Observation => ({
   classRuntime: given,

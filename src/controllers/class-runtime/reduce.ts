@@ -30,7 +30,8 @@ export function reduce(observation: Observation, decision: Decision, outcome: Ou
   const left = settled
     ? { ...decision, anomalies: decision.anomalies.filter(({ reason }) => !reason.startsWith("Enforce")) }
     : decision;
-  const assessment = assess(observation, left, [...outcome.refusals, ...enforced.trouble]);
+  const gone = outcome.orphans.filter(({ message }) => left.anomalies.every((other) => other.message !== message));
+  const assessment = assess(observation, left, [...outcome.refusals, ...enforced.trouble, ...gone]);
   const states: ConditionState[] = [
     ...phaseConditions(assessment),
     ...nfrObserved({ ...old, ...enforced.status }),

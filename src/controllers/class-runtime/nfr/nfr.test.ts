@@ -11,6 +11,7 @@ import { classFunction, classRuntime } from "../example-class.ts";
 import { reduce } from "../reduce.ts";
 import { type ClassRuntimeSettings, defaultSettings } from "../settings.ts";
 import { builtinTemplates } from "../templates/catalogue.ts";
+import { Unsaid } from "../unsaid.ts";
 import { queriesFor, recommend, reduceAnalysis } from "./analysis.ts";
 import { type DecisionInput, decide } from "./decision.ts";
 import { createPrometheus } from "./prometheus.ts";
@@ -145,6 +146,7 @@ describe("enforcement", () => {
     const { status } = reduce(observation, decision, {
       applied: [],
       removed: [],
+      orphans: [],
       refusals: [],
       unserved: [],
       enforced,
@@ -277,7 +279,14 @@ describe("enforcement", () => {
       reason: "EnforceConflict" as const,
       message: "taken",
     }));
-    const failed = reduce(observation, decision, { applied: [], removed: [], refusals: [], unserved: [], enforced });
+    const failed = reduce(observation, decision, {
+      applied: [],
+      removed: [],
+      orphans: [],
+      refusals: [],
+      unserved: [],
+      enforced,
+    });
     assert.equal(failed.status.phase, "degraded");
     assert.equal(failed.assessment.degraded?.reason, "EnforceConflict");
     assert.equal(findCondition(failed.status.conditions, "NfrEnforced")?.reason, "EnforceConflict");
@@ -444,6 +453,25 @@ test("two writers that interleave in any way lose nothing", () => {
           }
         }
       };
+      const unsaid = new Unsaid();
+      let replicas = 1;
+      const reconcile = (object: ClassRuntime, version: number, due: number, tick: number): void => {
+        const observation = observe(object, tick * 200, enforcing, replicas);
+        const decision = evaluate(observation);
+        const enforced = decision.enforcement.changes.map((change) => ({ ok: true as const, change }));
+        for (const { target } of decision.enforcement.changes) replicas = target;
+        applied += enforced.length;
+        const outcome = unsaid.add("cart", {
+          applied: [],
+          removed: [],
+          orphans: [],
+          refusals: [],
+          unserved: [],
+          enforced,
+        });
+        const { status } = reduce(observation, decision, outcome);
+        waiting.push({ due, version, status, note: () => unsaid.told("cart") });
+      };
       steps.forEach(({ writer, delay, value }, tick) => {
         deliver(tick);
         const { object, version } = stored;
@@ -481,26 +509,12 @@ test("two writers that interleave in any way lose nothing", () => {
             },
           });
         } else {
-          const observation = observe(object, tick * 200);
-          const decision = evaluate(observation);
-          const enforced = decision.enforcement.changes.map((change) => ({ ok: true as const, change }));
-          const { status } = reduce(observation, decision, {
-            applied: [],
-            removed: [],
-            refusals: [],
-            unserved: [],
-            enforced,
-          });
-          waiting.push({
-            due,
-            version,
-            status,
-            note: () => {
-              applied += enforced.length;
-            },
-          });
+          reconcile(object, version, due, tick);
         }
       });
+      deliver(Number.POSITIVE_INFINITY);
+      // Whoever was too late looks again.
+      reconcile(stored.object, stored.version, 0, steps.length);
       deliver(Number.POSITIVE_INFINITY);
       const { status } = stored.object;
       assert.equal(status?.nfr_recommendations?.["replicas"], lastRecommended);
