@@ -202,6 +202,26 @@ test("S4: whoever planned an action cannot approve it, whoever it was planned fo
     await cluster.as("alice").patch(RemediationRequest, key("empty"), patch);
   });
 
+  await context.test("an execution of bob's in the place of a step of alice's remediation", async () => {
+    const made = await cluster.as("alice").create(RemediationRequest, request("robbed", {}) as never);
+    const owner = {
+      apiVersion: "remediation.kubernaut.io/v1alpha1",
+      kind: "RemediationRequest",
+      name: "robbed",
+      uid: made.metadata.uid,
+      controller: true,
+    };
+    const forged = scale("robbed-step-1", 1);
+    const metadata = { ...forged.metadata, ownerReferences: [owner] };
+    await assert.rejects(cluster.as("bob").create(KubernetesExecution, { ...forged, metadata } as never), forbidden);
+    await cluster.as("bob").create(KubernetesExecution, scale("adopted", 1) as never);
+    const value = { metadata: { ownerReferences: [owner] } };
+    const patch = { type: "merge" as const, value };
+    await assert.rejects(cluster.as("bob").patch(KubernetesExecution, key("adopted"), patch), forbidden);
+    const label = { type: "merge" as const, value: { metadata: { labels: { seen: "yes" } } } };
+    await cluster.as("bob").patch(KubernetesExecution, key("asked-step-1"), label);
+  });
+
   await context.test("a demand of the parent's cannot be taken back", async () => {
     const asked = scale("demanded", 2, {}, { "kubernaut.io/approval-required": "true" });
     await cluster.as("alice").create(KubernetesExecution, asked as never);

@@ -26,6 +26,7 @@ export interface GuardOptions {
 export const guardObjects = (options: GuardOptions): readonly KubeObject[] => [
   ...policy("capstan-requesters", requesterRules(options)),
   ...policy("capstan-remediation-steps", stepRules(options)),
+  ...policy("capstan-remediation-executions", ownerRules(options)),
   ...policy("capstan-approvals", approvalRules(options)),
   ...policy("capstan-action-jobs", jobRules(options)),
   ...policy("capstan-action-pods", podRules(options)),
@@ -116,6 +117,17 @@ const stepRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
     {
       expression: `has(oldObject.spec.steps) || !has(object.spec.steps) || ${isOneOf(controllerUsers)} || ${annotation("oldObject", annotations.requestedBy)} == request.userInfo.username`,
       message: "only whoever asked for a remediation can add its steps; a WorkflowExecution can be anybody's",
+    },
+  ],
+});
+
+/** An execution that somebody puts in a step's place would be taken for the step. */
+const ownerRules = ({ controllerUsers }: GuardOptions): PolicySpec => ({
+  rules: [rule(KubernetesExecution, [KubernetesExecution.plural], ["CREATE", "UPDATE"])],
+  validations: [
+    {
+      expression: `${isOneOf(controllerUsers)} || !has(object.metadata.ownerReferences) || object.metadata.ownerReferences.all(owner, owner.kind != '${RemediationRequest.kind}' || !has(owner.controller) || !owner.controller || (request.operation == 'UPDATE' && has(oldObject.metadata.ownerReferences) && oldObject.metadata.ownerReferences.exists(known, known.uid == owner.uid)))`,
+      message: "the executions of a remediation are made by its controller only",
     },
   ],
 });

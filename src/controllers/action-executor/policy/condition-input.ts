@@ -23,6 +23,7 @@ export function conditionInput(
     related: state.related,
     current_replicas: spec.replicas ?? 1,
     target_replicas: parameters["replicas"] ?? spec.replicas ?? 1,
+    additional_replicas: Number(parameters["replicas"] ?? spec.replicas ?? 1) - (spec.replicas ?? 1),
     running_pods: status.replicas ?? 0,
     updated_pods: status.updatedReplicas ?? 0,
     ready_pods: status.readyReplicas ?? 0,

@@ -190,6 +190,7 @@ describe("conditions", () => {
     ],
     ["conditions of the target can be asked for", "package postcondition\nallow if input.conditions.Available", "Met"],
     ["older Rego is read too", "package postcondition\nallow { input.deployment_found }", "Met"],
+    ["how many pods are added is told", "package postcondition\nallow if input.additional_replicas == 0", "Met"],
     ["an undefined decision is no yes", "package postcondition\nallow if input.ready_pods > 5", "NotMet"],
     ["a decision that is not true is no yes", 'package postcondition\nallow := "yes"', "NotMet"],
     ["another package is refused", "package precondition\nallow := true", "Broken"],
