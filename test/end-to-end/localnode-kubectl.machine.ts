@@ -1,86 +1,97 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { kubeconfigText } from "../../src/apiserver/kubeconfig.ts";
-import { loadPki } from "../../src/apiserver/pki.ts";
-import { createApiServer } from "../../src/apiserver/server.ts";
+import { startApiServer } from "../../src/apiserver/start.ts";
 import { createClient } from "../../src/client/create-client.ts";
 import { systemEnv } from "../../src/env/system.ts";
 import type { HttpHandler } from "../../src/http/message.ts";
-import { listen } from "../../src/http/server.ts";
 import { createLocalNode } from "../../src/localnode/local-node.ts";
 import { createManager } from "../../src/runtime/manager.ts";
+import { kubectls } from "./kubectl.ts";
+import { commands } from "./kubectl-commands.ts";
 
 interface Ran {
   readonly code: number;
   readonly out: string;
 }
 
-/** The embedded API on a real TLS port with a local node, and kubectl that speaks to it. */
-async function startWithKubectl(context: TestContext): Promise<(...args: readonly string[]) => Promise<Ran>> {
+interface KubectlOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+type Kubectl = (args: readonly string[], options?: KubectlOptions) => Promise<Ran>;
+
+/** The embedded API on a real TLS port with a local node, and one kubectl that speaks to it. */
+async function startWithKubectl(context: TestContext, program: string): Promise<Kubectl> {
   const dataDir = mkdtempSync(join(tmpdir(), "capstan-kubectl-"));
-  const program = fileURLToPath(new URL("localnode-program.mjs", import.meta.url));
+  const ownProgram = fileURLToPath(new URL("localnode-program.mjs", import.meta.url));
   const node = createLocalNode({
     env: systemEnv,
     version: "0.0.0-test",
     dataDir,
     image: "capstan:test",
     processes: "own",
-    command: [process.execPath, program],
+    command: [process.execPath, ownProgram],
     restartBackoff: { baseMs: 200, maxMs: 1_000 },
   });
-  const pki = loadPki(join(dataDir, "pki"), systemEnv.now(), ["localhost", "127.0.0.1"]);
-  const server = await createApiServer({
-    env: systemEnv,
-    file: ":memory:",
-    tokens: [{ token: pki.adminToken, user: { name: "admin", groups: ["system:masters"] } }],
-    tokenKey: pki.tokenKey,
-    podLogs: node.podLogs,
-  });
-  const tls = { key: pki.serverKey, cert: pki.serverCertificate, clientCa: pki.caCertificate };
-  const listener = await listen({ env: systemEnv, handler: server.handle, port: 0, tls });
+  const server = await startApiServer({ env: systemEnv, dataDir, port: 0, podLogs: node.podLogs });
+  const { adminToken, kubeconfigPath: kubeconfig, url: serverUrl, caCertificate } = server;
   const transport: HttpHandler = (request) =>
-    server.handle({ ...request, headers: { ...request.headers, authorization: `Bearer ${pki.adminToken}` } });
+    server.handle({ ...request, headers: { ...request.headers, authorization: `Bearer ${adminToken}` } });
   const client = createClient({ env: systemEnv, transport });
   const manager = createManager({ env: systemEnv, client });
-  const access = { client, serverUrl: listener.url, caCertificate: pki.caCertificate };
-  for (const controller of node.controllers(access)) manager.add(controller);
+  for (const controller of node.controllers({ client, serverUrl, caCertificate })) manager.add(controller);
   await manager.start();
-  const kubeconfig = join(dataDir, "kubeconfig");
-  writeFileSync(
-    kubeconfig,
-    kubeconfigText({ url: listener.url, caCertificate: pki.caCertificate, token: pki.adminToken }),
-  );
   context.after(async () => {
-    await listener.close();
     await manager.stop();
     await node.stop();
-    await server.close();
+    await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  return (...args) =>
+  return (args, { input = "", env = {} } = {}) =>
     new Promise((resolve) => {
-      const options = { timeout: 60_000, env: { ...process.env, KUBECONFIG: kubeconfig, HOME: dataDir } };
-      execFile("kubectl", [...args], options, (error, stdout, stderr) => {
+      const options = { timeout: 90_000, env: { ...process.env, KUBECONFIG: kubeconfig, HOME: dataDir, ...env } };
+      const child = execFile(program, [...args], options, (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
         resolve({ code, out: `${stdout}${stderr}` });
       });
+      child.stdin?.end(input);
     });
 }
 
-const hasKubectl = await new Promise<boolean>((resolve) =>
-  execFile("kubectl", ["version", "--client"], (error) => resolve(error === null)),
+const programs = kubectls();
+
+test("there is a kubectl to try", { skip: programs.length > 0 ? false : "no kubectl on the PATH" }, () =>
+  assert.ok(programs.length > 0),
 );
 
-test("kubectl sees workloads live", {
-  skip: hasKubectl ? false : "no kubectl on the PATH",
-  timeout: 180_000,
-}, async (context) => {
-  const kubectl = await startWithKubectl(context);
+for (const program of programs) {
+  test(`${basename(program)} does what people do every day`, { timeout: 300_000 }, async (context) => {
+    const kubectl = await startWithKubectl(context, program);
+    for (const { name, args, prints, fails = false, input, env } of commands) {
+      await context.test(name, async () => {
+        const place = args[0] === "create" && args[1] === "namespace" ? [] : ["-n", "desk"];
+        const options = { ...(input !== undefined && { input }), ...(env && { env }) };
+        const { code, out } = await kubectl([...place, ...args], options);
+        assert.match(out, prints);
+        assert.equal(code !== 0, fails, out);
+      });
+    }
+  });
+
+  test(`${basename(program)} sees workloads live`, { timeout: 300_000 }, (context) =>
+    seesWorkloadsLive(context, program),
+  );
+}
+
+async function seesWorkloadsLive(context: TestContext, program: string): Promise<void> {
+  const run = await startWithKubectl(context, program);
+  const kubectl = (...args: readonly string[]): Promise<Ran> => run(args);
   const ok = async (...args: readonly string[]): Promise<string> => {
     const { code, out } = await kubectl(...args);
     assert.equal(code, 0, `kubectl ${args.join(" ")}: ${out}`);
@@ -167,4 +178,4 @@ test("kubectl sees workloads live", {
     assert.equal(code, 1);
     assert.match(out, /NotFound/);
   });
-});
+}
