@@ -69,7 +69,7 @@ export function realPeer(): Peer | undefined {
 }
 
 function newestBuild(): string | undefined {
-  const cache = join(homedir(), ".cache", "real-cluster");
+  const cache = process.env["CAPSTAN_CLUSTER_DIR"] ?? join(homedir(), ".cache", "capstan-cluster");
   if (!existsSync(cache)) return undefined;
   const newest = readdirSync(cache)
     .filter((name) => name.startsWith("bin-"))

@@ -17,6 +17,10 @@ export function nonResourceAnswer(parts: ServerParts, request: HttpRequest, info
     case "/livez":
     case "/readyz":
       return health(parts, path.slice(1), info.query.has("verbose"));
+    case "/healthz/ping":
+    case "/livez/ping":
+    case "/readyz/ping":
+      return text(200, "ok");
     case "/.well-known/openid-configuration":
       return json(200, {
         issuer: tokenIssuer,

@@ -13,7 +13,7 @@ export interface TableOptions {
 
 /** What `kubectl get` prints: columns, and one row for each object. */
 export function tableOf(
-  resource: ServedResource,
+  resource: Pick<ServedResource, "columns">,
   version: "v1" | "v1beta1",
   objects: readonly KubeObject[],
   options: TableOptions,

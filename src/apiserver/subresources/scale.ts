@@ -3,9 +3,12 @@ import { findFirst, parseJsonPath } from "../../kube/json-path.ts";
 import { apiVersionOf } from "../../kube/kind.ts";
 import { formatLabelSelector, type LabelSelector, labelSelectorRequirements } from "../../kube/label-selector.ts";
 import type { KubeObject } from "../../kube/object.ts";
+import { ageColumn, column, nameColumn } from "../builtin/columns.ts";
+import { child, type Draft, numeral } from "../builtin/draft.ts";
 import { decodeLoose } from "../decode/loose.ts";
 import { parseWriteOptions, type WriteOptions } from "../decode/write-options.ts";
 import { encodeValue } from "../encode/object.ts";
+import { tableOf } from "../encode/table.ts";
 import type { ApiRequest, ServerParts } from "../parts.ts";
 import { type Answer, warningHeader } from "../protocol/respond.ts";
 import { badRequest, conflict, invalid, modifiedMeanwhile } from "../protocol/status-error.ts";
@@ -20,9 +23,23 @@ export type Scale = KubeObject & {
 };
 
 export function getScale(parts: ServerParts, request: ApiRequest): Answer {
-  const entry = request.endpoint.view(findObject(parts, request));
-  return encodeValue(request, 200, scaleOf(request, entry.object));
+  const { form, endpoint, info } = request;
+  const scale = scaleOf(request, endpoint.view(findObject(parts, request)).object);
+  if (form.kind !== "Table") return encodeValue(request, 200, scale);
+  const table = tableOf({ columns }, form.version, [scale], {
+    metadata: { resourceVersion: scale.metadata.resourceVersion ?? "" },
+    now: parts.env.now(),
+    includeObject: info.query.get("includeObject"),
+  });
+  return encodeValue(request, 200, table);
 }
+
+const columns = [
+  nameColumn,
+  column("Desired", (scale: Draft) => numeral(child(scale, "spec"), "replicas") ?? 0, { type: "integer" }),
+  column("Available", (scale: Draft) => numeral(child(scale, "status"), "replicas") ?? 0, { type: "integer" }),
+  ageColumn,
+];
 
 export async function updateScale(parts: ServerParts, request: ApiRequest): Promise<Answer> {
   const options = parseWriteOptions(request, "UpdateOptions");

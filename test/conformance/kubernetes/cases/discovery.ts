@@ -192,7 +192,7 @@ export const discoveryCases: readonly Case[] = [
       assert.ok(reply.body.length > 10_000);
     },
   },
-  ...["/healthz", "/livez", "/readyz"].map(
+  ...["/healthz", "/livez", "/readyz", "/livez/ping"].map(
     (path): Case => ({
       name: `health: ${path} says ok`,
       async run(t) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertStatus, type Case, type Context, mergePatch, strategicPatch } from "../case.ts";
+import { assertStatus, asTable, type Case, type Context, mergePatch, strategicPatch } from "../case.ts";
 
 async function deployment(t: Context): Promise<string> {
   const path = await t.group("apps/v1", "deployments");
@@ -103,6 +103,23 @@ export const subresourceCases: readonly Case[] = [
       assert.equal(scale.at("kind"), "Scale");
       assert.equal(scale.at("spec.replicas"), 1);
       assert.deepEqual(scale.at("status"), { replicas: 0, selector: "app=x" });
+    },
+  },
+  {
+    name: "scale: its table has what is wanted and what is there",
+    async run(t) {
+      const path = await t.group("apps/v1", "deployments");
+      const template = { metadata: { labels: { app: "x" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+      await t.create(path, {
+        metadata: { name: "d" },
+        spec: { replicas: 3, selector: { matchLabels: { app: "x" } }, template },
+      });
+      const table = await t.get(`${path}/d/scale`, { accept: asTable });
+      assert.deepEqual(
+        table.list("columnDefinitions").map((column) => column.at("name")),
+        ["Name", "Desired", "Available", "Age"],
+      );
+      assert.deepEqual((table.at("rows[0].cells") as readonly unknown[]).slice(0, 3), ["d", 3, 0]);
     },
   },
   {
