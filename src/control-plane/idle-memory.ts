@@ -34,7 +34,7 @@ export interface MemoryProbe {
 const checkEveryMs = 10_000;
 /** Less than this share of one processor is idle. */
 const idleShare = 0.05;
-/** A collection takes a tenth of a second: it must be worth it, and must not come again soon. */
+/** Collecting takes some tenths of a second: it must be worth it, and must not come again soon. */
 const worthBytes = 24 * 1024 * 1024;
 const restMs = 5 * 60_000;
 
@@ -49,14 +49,20 @@ function systemProbe(): MemoryProbe {
     collect() {
       collect ??= collector();
       // The only kind of collection that also gives the emptied pages back.
-      collect({ type: "major", execution: "sync", flavor: "last-resort" });
+      for (let round = 0; round <= codeAge; round++)
+        collect({ type: "major", execution: "sync", flavor: "last-resort" });
     },
   };
 }
 
+/** Code that ran only while things were started goes, too, once it was not used between this many collections. */
+const codeAge = 2;
+
 /** A program that was not started with --expose-gc gets the function from a context that was. */
 function collector(): (options: object) => void {
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+  setFlagsFromString("--flush-baseline-code");
+  setFlagsFromString(`--bytecode-old-age=${codeAge}`);
   setFlagsFromString("--expose-gc");
   const gc = process.getBuiltinModule("node:vm").runInNewContext("gc") as (options: object) => void;
   setFlagsFromString("--no-expose-gc");

@@ -22,6 +22,7 @@ test("the whole package", { timeout: 600_000 }, async (context) => {
     for (const path of [
       ...promised.map((target) => target.replace("./", "")),
       "dist/bundle/capstan.mjs",
+      "dist/bundle/provide.mjs",
       "dist/web/assets/index.html",
     ])
       assert.ok(paths.includes(path), `${path} is missing`);
