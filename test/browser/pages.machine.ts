@@ -81,7 +81,7 @@ describe("every page", { skip: withoutChromium, timeout: 600_000 }, () => {
         await menu.click();
         await page.getByRole("link", { name: "Live services" }).click();
         await page.getByRole("heading", { level: 1, name: "Live services" }).waitFor();
-        assert.equal(await menu.getAttribute("aria-expanded"), "false");
+        await page.getByRole("button", { name: "Menu", expanded: false }).waitFor();
       } else assert.equal(await menu.isVisible(), false);
       await page.context().close();
     }
