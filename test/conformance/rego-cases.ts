@@ -104,10 +104,10 @@ const customBuiltins = new Map([["test.sleep", { arity: 1, call: () => null }]])
 
 function runCase(testCase: Case, version: RegoVersion): string | undefined {
   let results: readonly Value[];
-  for (const [name, value] of Object.entries(testCase.env ?? {})) process.env[name] = value;
   try {
     const sources = (testCase.modules ?? []).map((source, index) => ({ file: `test-${index}.rego`, source }));
-    const runtimeEnv = { ...env, runtime: RegoObject.fromEntries([["env", toValue({ ...process.env })]]) };
+    const runtime = testCase.env && RegoObject.fromEntries([["env", toValue(testCase.env)]]);
+    const runtimeEnv = { ...env, ...(runtime && { runtime }) };
     const policy = compile(sources, { version, env: runtimeEnv, customBuiltins });
     const inputValue =
       testCase.input_term === undefined ? testCase.input : termValue(parseTermText(testCase.input_term), env);
@@ -125,8 +125,6 @@ function runCase(testCase: Case, version: RegoVersion): string | undefined {
     }
     if (error instanceof RegoError) return checkError(testCase, error.code, error.message);
     return `crashed: ${error instanceof Error ? error.stack : String(error)}`;
-  } finally {
-    for (const name of Object.keys(testCase.env ?? {})) delete process.env[name];
   }
   if (testCase.want_error_code !== undefined || testCase.want_error !== undefined) {
     return `expected error ${testCase.want_error_code ?? ""} ${testCase.want_error ?? ""}, got ${results.map(formatValue).join(" ")}`;

@@ -31,7 +31,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
     const { id } = group;
     const call = planOperands(getters, (args) => {
       const mock = machine.mocks?.get(name);
-      return mock === undefined ? evaluator.callFunction(id, args) : callMock(name, mock, args, expr.loc, plan);
+      return mock === undefined ? evaluator.callFunction(id, args) : callMock(mock, args, expr.loc, plan);
     });
     return finish(call, matcher, next);
   }
@@ -53,7 +53,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
     const mock = machine.mocks?.get(name);
     return mock === undefined
       ? callBuiltin(builtin, name, args, expr.loc, machine)
-      : callMock(name, mock, args, expr.loc, plan);
+      : callMock(mock, args, expr.loc, plan);
   });
   return finish(call, matcher, next);
 }
@@ -117,7 +117,6 @@ export function callBuiltin(
 }
 
 function callMock(
-  name: string,
   mock: Mock,
   args: readonly Value[],
   location: Location,
@@ -127,10 +126,10 @@ function callMock(
     case "value":
       return mock.value;
     case "function": {
-      // Inside the replacement the original is itself again; otherwise it could never call it.
+      // Inside a replacement every function is itself again; otherwise it could never call the original.
       const { machine } = plan;
       const { mocks, memo } = machine;
-      machine.mocks = new Map([...(mocks ?? [])].filter(([known]) => known !== name));
+      machine.mocks = undefined;
       machine.memo = [];
       const value = plan.evaluator.callFunction(mock.group.id, args);
       machine.mocks = mocks;

@@ -93,7 +93,9 @@ function ruleFromEquality(expr: Expr & { readonly kind: "expr-call" }, assign: b
   if (left === undefined || right === undefined) return "assignment requires two operands";
   if (left.kind === "call") {
     if (left.operator.parts[0]?.kind !== "var") return `invalid rule head: ${printRef(left.operator)}`;
-    return generated({ ...plainHead(left.operator, right, left.loc), args: left.args, assign }, expr.loc);
+    // `f() = 1` is read as the rule `f`, not as a function.
+    const args = left.args.length > 0 ? left.args : undefined;
+    return generated({ ...plainHead(left.operator, right, left.loc), args, assign }, expr.loc);
   }
   if (left.kind === "var")
     return generated({ ...plainHead(refOf([left], left.loc), right, left.loc), assign }, expr.loc);
