@@ -45,6 +45,13 @@ const decisions: readonly {
   expected: string[];
 }[] = [
   {
+    name: "inside a function that replaces another, every function is itself again",
+    source:
+      "package a\nf(x) := 0\ng(x) := count(x)\np := y if y := q with count as f\nq := y if y := r with object.union_n as g\nr := object.union_n([{}])",
+    query: "data.a.p",
+    expected: ["1"],
+  },
+  {
     name: "a default stands in for a rule without an answer",
     source: 'package a\ndefault allow := false\nallow if input.user == "root"',
     query: "data.a.allow",
@@ -212,6 +219,10 @@ test("v0 modules need no if, and their rules may be called with v0 queries", () 
 test("a rule that is null says null, and not true", () => {
   assert.deepEqual(answers("package p\nallow := null", "data.p.allow"), ["null"]);
   assert.deepEqual(answers("package p", "x := null"), ["true"]);
+});
+
+test("empty parentheses behind a name make a rule, not a function", () => {
+  assert.deepEqual(answers("package a\nf() = 1", "data.a", {}, { version: "v0" }), ['{"f":1}']);
 });
 
 test("two values for one rule are a conflict", () => {

@@ -16,7 +16,9 @@ import type { Body, Location, Module, RegoVersion } from "./syntax/ast.ts";
 import { type RegoErrorItem, RegoErrors } from "./syntax/errors.ts";
 import { parseModule, parseQuery } from "./syntax/module.ts";
 import { fromPlain, toPlain } from "./values/json.ts";
-import type { PlainValue, Value } from "./values/value.ts";
+import { Decimal } from "./values/number.ts";
+import { isArray, type PlainValue, RegoSet, type Value } from "./values/value.ts";
+import { countWork, visit } from "./values/work.ts";
 
 export interface ModuleSource {
   readonly file: string;
@@ -83,7 +85,9 @@ export function compile(sources: readonly ModuleSource[], options: PolicyOptions
   const modules: Module[] = [];
   for (const { file, source } of sources) {
     try {
-      modules.push(parseModule(file, source, { version: options.version ?? "v1" }));
+      modules.push(
+        compiling(file, "rego_parse_error", () => parseModule(file, source, { version: options.version ?? "v1" })),
+      );
     } catch (error) {
       if (!(error instanceof RegoErrors)) throw error;
       errors.push(...error.errors);
@@ -94,11 +98,12 @@ export function compile(sources: readonly ModuleSource[], options: PolicyOptions
 }
 
 export function policyOf(modules: readonly Module[], options: PolicyOptions): Policy {
-  const compiled = compileModules(modules, options);
+  const compiled = compiling("", "rego_compile_error", () => compileModules(modules, options));
   return {
     compiled,
     modules,
-    query: (text, queryOptions = {}) => prepareQuery(compiled, text, options, queryOptions),
+    query: (text, queryOptions = {}) =>
+      compiling("", "rego_compile_error", () => prepareQuery(compiled, text, options, queryOptions)),
   };
 }
 
@@ -133,13 +138,13 @@ function prepareQuery(
     results.push(collect(frame, query, captured, slots));
     return false;
   };
-  const run = planBody(query.body, new Bindings(), () => finish, context);
+  const start = planBody(query.body, new Bindings(), () => finish, context);
   return {
     get builtinErrors() {
       return machine.builtinErrors;
     },
     evaluate: (evaluation = {}) => {
-      guardStack(() => {
+      const run = (): void => {
         machine.input =
           evaluation.inputValue ?? (evaluation.input === undefined ? undefined : fromPlain(evaluation.input));
         // The same document again: what was converted of it the last time is still good.
@@ -155,8 +160,13 @@ function prepareQuery(
         machine.trace = evaluation.onTrace;
         results = [];
         machine.begin();
-        run(newFrame(slots));
-      });
+        start(newFrame(slots));
+        for (const { values, expressions } of results) {
+          for (const value of values.values()) goThrough(value);
+          for (const { value } of expressions) goThrough(value);
+        }
+      };
+      withinLimits(() => countWork(() => machine.step(), run));
       return results;
     },
   };
@@ -182,14 +192,38 @@ function collect(frame: Frame, query: CompiledQuery, captured: CapturedQuery, sl
   };
 }
 
-/** A policy that nests deeper than the machine's stack ends with an error, not with a crash. */
-function guardStack(run: () => void): void {
+/** A policy that nests deeper than the machine's stack, or makes a longer text than it can hold, ends with an error. */
+function withinLimits(run: () => void): void {
   try {
     run();
   } catch (error) {
-    if (error instanceof RangeError && /call stack/i.test(error.message)) {
-      throw new RegoError("eval_limit_error", "call stack limit exceeded");
-    }
+    if (isStackOverflow(error)) throw new RegoError("eval_limit_error", "call stack limit exceeded");
+    if (isTextTooLong(error)) throw new RegoError("eval_limit_error", "text length limit exceeded");
     throw error;
   }
+}
+
+/** Source that nests deeper than the machine's stack is refused as any other that does not compile. */
+function compiling<T>(file: string, code: "rego_parse_error" | "rego_compile_error", run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error;
+    const location = file === "" ? undefined : { file, row: 1, col: 1, offset: 0, text: "" };
+    throw new RegoErrors([{ code, message: "max recursion depth exceeded", location }]);
+  }
+}
+
+const isStackOverflow = (error: unknown): boolean => error instanceof RangeError && /call stack/i.test(error.message);
+
+const isTextTooLong = (error: unknown): boolean =>
+  error instanceof Error && (/invalid string length/i.test(error.message) || /string longer than/.test(error.message));
+
+/** What is answered must be small enough to be written out. */
+function goThrough(value: Value): void {
+  if (value === null || typeof value !== "object" || value instanceof Decimal) return;
+  visit();
+  if (isArray(value)) for (const item of value) goThrough(item);
+  else if (value instanceof RegoSet) for (const item of value.items()) goThrough(item);
+  else for (const key of value.keys()) goThrough(value.get(key) ?? null);
 }

@@ -1,5 +1,6 @@
 /** Encodings: base64, hex, URL queries, JSON and YAML. */
 import { BuiltinFault } from "../evaluate/errors.ts";
+import type { Machine } from "../evaluate/machine.ts";
 import { parseJson, toIndentedJson, toJsonText } from "../values/json.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { bytesFromString, stringFromBytes } from "./bytes.ts";
@@ -8,18 +9,22 @@ import { type Args, type Builtins, objectAt, operand, operandFault, stringAt, ty
 import { marshalYaml, unmarshalYaml, YamlFault } from "./yaml.ts";
 
 export const encodingBuiltins: Builtins = {
-  "base64.encode": (args) => Buffer.from(bytesFromString(stringAt(args, 0))).toString("base64"),
+  "base64.encode": (args, machine) => encoded(args, machine, "base64"),
   "base64.decode": (args) => stringFromBytes(decodeBase64(stringAt(args, 0), standardAlphabet)),
   "base64.is_valid": (args) => {
     const [text] = args;
     return typeof text === "string" && succeeds(() => decodeBase64(text, standardAlphabet));
   },
-  "base64url.encode": (args) => padded(Buffer.from(bytesFromString(stringAt(args, 0))).toString("base64url")),
-  "base64url.encode_no_pad": (args) => Buffer.from(bytesFromString(stringAt(args, 0))).toString("base64url"),
+  "base64url.encode": (args, machine) => padded(encoded(args, machine, "base64url")),
+  "base64url.encode_no_pad": (args, machine) => encoded(args, machine, "base64url"),
   "base64url.decode": (args) => stringFromBytes(decodeBase64Url(stringAt(args, 0))),
-  "hex.encode": (args) => Buffer.from(bytesFromString(stringAt(args, 0))).toString("hex"),
+  "hex.encode": (args, machine) => encoded(args, machine, "hex"),
   "hex.decode": (args) => stringFromBytes(decodeHex(stringAt(args, 0))),
-  "urlquery.encode": (args) => queryEscape(stringAt(args, 0)),
+  "urlquery.encode": (args, machine) => {
+    const text = queryEscape(stringAt(args, 0));
+    machine.grow(text.length);
+    return text;
+  },
   "urlquery.decode": (args) => asFault(() => queryUnescape(stringAt(args, 0))),
   "urlquery.encode_object": encodeQuery,
   "urlquery.decode_object": decodeQuery,
@@ -76,6 +81,12 @@ export function decodeBase64(source: string, alphabet: RegExp): Uint8Array {
     );
   }
   return Buffer.from(body, alphabet === urlAlphabet ? "base64url" : "base64");
+}
+
+function encoded(args: Args, machine: Machine, as: "base64" | "base64url" | "hex"): string {
+  const text = Buffer.from(bytesFromString(stringAt(args, 0))).toString(as);
+  machine.grow(text.length);
+  return text;
 }
 
 export function decodeBase64Url(source: string): Uint8Array {

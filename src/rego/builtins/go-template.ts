@@ -7,6 +7,7 @@ import { quoteGo } from "../values/format.ts";
 import { toJsonText } from "../values/json.ts";
 import { integerOf, isNumber, numberFromText, numberText } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
+import { visit } from "../values/work.ts";
 import { goSprintf } from "./go-format.ts";
 
 export class TemplateFault extends Error {}
@@ -253,6 +254,7 @@ class Renderer {
   }
 
   #node(node: Node, dot: Value | undefined): void {
+    visit();
     switch (node.kind) {
       case "text":
         this.#write(node.text);

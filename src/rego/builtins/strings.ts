@@ -33,8 +33,13 @@ export const stringBuiltins: Builtins = {
   indexof_n: (args) => {
     const [base, search] = searchOperands(args);
     const positions: number[] = [];
-    for (let at = base.indexOf(search); at !== -1; at = base.indexOf(search, at + 1))
-      positions.push(runeIndex(base, at));
+    let known = 0;
+    let runes = 0;
+    for (let at = base.indexOf(search); at !== -1; at = base.indexOf(search, at + 1)) {
+      runes += at - known <= 1 ? at - known : runeIndex(base.slice(known, at), at - known);
+      known = at;
+      positions.push(runes);
+    }
     return positions;
   },
   lower: (args) => lower(stringAt(args, 0)),

@@ -17,6 +17,7 @@ import {
   type Type,
   typeOfValue,
   unionOf,
+  withinReason,
 } from "../types/types.ts";
 import { rulePath } from "./build.ts";
 import type { Diagnostics } from "./diagnostics.ts";
@@ -266,6 +267,10 @@ export class TypeChecker {
   }
 
   #term(term: Term, env: Env): Type {
+    return withinReason(this.#typeOf(term, env));
+  }
+
+  #typeOf(term: Term, env: Env): Type {
     switch (term.kind) {
       case "scalar":
         return typeOfValue(term.value);

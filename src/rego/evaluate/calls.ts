@@ -116,12 +116,7 @@ export function callBuiltin(
   }
 }
 
-function callMock(
-  mock: Mock,
-  args: readonly Value[],
-  location: Location,
-  plan: PlanContext,
-): Value | undefined {
+function callMock(mock: Mock, args: readonly Value[], location: Location, plan: PlanContext): Value | undefined {
   switch (mock.kind) {
     case "value":
       return mock.value;

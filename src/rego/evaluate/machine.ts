@@ -122,6 +122,7 @@ export class Machine {
       );
     }
     this.#steps += size >>> 4;
+    if (this.#steps >= this.#nextCheck) this.#check();
   }
 
   enter(): void {

@@ -38,6 +38,39 @@ export function typeOfValue(value: Value): Type {
   return anyType;
 }
 
+/** Types that share parts may be endless to go through; what is known of such a value is not worth knowing. */
+export function withinReason(type: Type): Type {
+  return sizeOf(type) > maxTypeSize ? anyType : type;
+}
+
+const maxTypeSize = 10_000;
+const knownSizes = new WeakMap<Type, number>();
+
+function sizeOf(type: Type): number {
+  const known = knownSizes.get(type);
+  if (known !== undefined) return known;
+  const size = 1 + partsOf(type).reduce((sum, part) => sum + sizeOf(part), 0);
+  knownSizes.set(type, size);
+  return size;
+}
+
+function partsOf(type: Type): readonly Type[] {
+  switch (type.kind) {
+    case "array":
+      return type.rest === undefined ? type.items : [...type.items, type.rest];
+    case "set":
+      return [type.item];
+    case "object": {
+      const fields = type.fields.map(([, field]) => field);
+      return type.rest === undefined ? fields : [...fields, type.rest.key, type.rest.value];
+    }
+    case "union":
+      return type.of;
+    default:
+      return [];
+  }
+}
+
 /** More alternatives than this are not worth telling apart. */
 const maxAlternatives = 20;
 

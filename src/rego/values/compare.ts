@@ -1,6 +1,7 @@
 /** OPA's total order over values: null < false < true < numbers < strings < arrays < objects < sets. */
 import { compareNumbers, Decimal } from "./number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "./value.ts";
+import { visit } from "./work.ts";
 
 export function compareValues(left: Value, right: Value): number {
   if (typeof left === "string" && typeof right === "string") return compareStrings(left, right);
@@ -22,6 +23,7 @@ export function equalValues(left: Value, right: Value): boolean {
   if (kind === "string" || kind === "boolean" || left === null) return false;
   if (kind === "number" && typeof right === "number") return false;
   if (typeof right !== "object" || right === null) return isNumeric(right) && compareValues(left, right) === 0;
+  visit();
   if (isArray(left)) {
     if (!isArray(right) || left.length !== right.length) return false;
     for (let index = 0; index < left.length; index++) {
@@ -76,6 +78,7 @@ export function typeName(value: Value): string {
 }
 
 function compareLists(left: readonly Value[], right: readonly Value[]): number {
+  visit();
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {
     const order = compareValues(left[index] ?? null, right[index] ?? null);
@@ -85,6 +88,7 @@ function compareLists(left: readonly Value[], right: readonly Value[]): number {
 }
 
 function compareObjects(left: RegoObject, right: RegoObject): number {
+  visit();
   const leftKeys = left.keys();
   const rightKeys = right.keys();
   const length = Math.min(leftKeys.length, rightKeys.length);

@@ -1,11 +1,13 @@
 /** A value as Rego text: what `sprintf("%v")`, `print`, template strings and messages show. */
 import { isNumber, numberText } from "./number.ts";
 import { isArray, RegoSet, type Value } from "./value.ts";
+import { visit } from "./work.ts";
 
 export function formatValue(value: Value): string {
   if (typeof value === "string") return quoteGo(value);
   if (isNumber(value)) return numberText(value);
   if (value === null || typeof value === "boolean") return String(value);
+  visit();
   if (isArray(value)) return `[${value.map(formatValue).join(", ")}]`;
   if (value instanceof RegoSet) {
     return value.size === 0 ? "set()" : `{${value.items().map(formatValue).join(", ")}}`;

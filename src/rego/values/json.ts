@@ -1,6 +1,7 @@
 /** Between Rego values and JSON: lossless text in both directions, and plain JavaScript values for callers. */
 import { Decimal, integerOf, isNumber, numberFromBigInt, numberFromText, numberText } from "./number.ts";
 import { isArray, type PlainValue, RegoObject, RegoSet, type Value } from "./value.ts";
+import { visit } from "./work.ts";
 
 /** Converts plain JSON (as from `JSON.parse`); fields of objects are converted when they are first read. */
 export function fromPlain(plain: unknown): Value {
@@ -35,6 +36,7 @@ export function fromPlain(plain: unknown): Value {
 /** Sets become sorted arrays, and keys that are not strings become their text, as in OPA's JSON answers. */
 export function toPlain(value: Value): PlainValue {
   if (value === null || typeof value !== "object") return value;
+  visit();
   if (isArray(value)) return value.map(toPlain);
   if (value instanceof RegoSet) return value.items().map(toPlain);
   if (value instanceof RegoObject) {
@@ -61,6 +63,7 @@ export function toJsonText(value: Value, options: { readonly escapeHtml?: boolea
   if (typeof value === "string") return quoteJson(value, options.escapeHtml ?? false);
   if (isNumber(value)) return jsonNumberText(value);
   if (value === null || typeof value === "boolean") return String(value);
+  visit();
   if (value instanceof RegoObject) {
     const fields = value
       .keys()
@@ -77,6 +80,7 @@ export function toJsonText(value: Value, options: { readonly escapeHtml?: boolea
 /** JSON as `json.MarshalIndent` prints it. */
 export function toIndentedJson(value: Value, indent: string, prefix = "", escapeHtml = false): string {
   const write = (item: Value, depth: number): string => {
+    visit();
     const line = `\n${prefix}${indent.repeat(depth + 1)}`;
     const end = `\n${prefix}${indent.repeat(depth)}`;
     if (item instanceof RegoObject) {

@@ -4,6 +4,7 @@
  */
 import { compareValues } from "./compare.ts";
 import { type Decimal, scalarKeyOf } from "./number.ts";
+import { visit } from "./work.ts";
 
 export type Value = null | boolean | number | Decimal | string | readonly Value[] | RegoObject | RegoSet;
 
@@ -139,6 +140,7 @@ export class RegoObject {
   }
 
   canonicalText(): string {
+    visit();
     this.#text ??= `{${this.keys()
       .map((key) => `${canonicalText(key)}:${canonicalText(this.get(key) ?? null)}`)
       .join(",")}}`;
@@ -214,6 +216,7 @@ export class RegoSet {
   }
 
   canonicalText(): string {
+    visit();
     this.#text ??= `<${this.items().map(canonicalText).join(",")}>`;
     return this.#text;
   }
@@ -224,6 +227,7 @@ export function canonicalText(value: Value): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value === null || typeof value === "boolean" || typeof value === "number") return String(value);
   if (isArray(value)) {
+    visit();
     let text = "[";
     for (let index = 0; index < value.length; index++) {
       if (index > 0) text += ",";
