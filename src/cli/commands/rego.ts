@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { systemEnv } from "../../env/system.ts";
 import { type CommandResult, checkCommand, type EvalFormat, evalCommand, testCommand } from "../../rego/commands.ts";
@@ -21,12 +21,14 @@ interface CommonFlags {
   readonly allowNet?: boolean;
   readonly v0Compatible?: boolean;
   readonly strict?: boolean;
+  readonly ignore?: readonly string[];
 }
 
 const withCommonFlags = (command: Command): Command =>
   command
     .option("--v0-compatible", "read modules as OPA before 1.0 did")
     .option("--allow-net", "let policies use http.send")
+    .option("--ignore <pattern...>", "files and folders to leave out, such as *_test.rego")
     .option("-S, --strict", "treat what is most likely a mistake as an error");
 
 interface EvalFlags extends CommonFlags {
@@ -45,7 +47,7 @@ interface EvalFlags extends CommonFlags {
 function evaluateCommand(): Command {
   const command = new Command("eval")
     .description("Evaluate a query.")
-    .addArgument(new Argument("<query>", "the query, such as data.example.allow"))
+    .addArgument(new Argument("[query]", "the query, such as data.example.allow"))
     .option("-d, --data <path...>", "policy or data files, or folders of them")
     .option("-i, --input <file>", "the input document, JSON or YAML")
     .option("-I, --stdin-input", "read the input document from standard input")
@@ -61,8 +63,9 @@ function evaluateCommand(): Command {
     .option("--fail-defined", "exit with 1 when the query is defined and not empty")
     .option("--package <name>", "the package in which the query is read")
     .addHelpText("after", "\nExample:\n  capstan rego eval -d policy.rego -i input.json 'data.example.allow'\n");
-  return withCommonFlags(command).action((query: string, flags: EvalFlags) =>
+  return withCommonFlags(command).action((given: string | undefined, flags: EvalFlags) =>
     failClearly(async () => {
+      const { query, data } = queryAndData(given, flags.data ?? []);
       const input = flags.stdinInput
         ? readText(0, "standard input")
         : flags.input === undefined
@@ -72,7 +75,7 @@ function evaluateCommand(): Command {
         evalCommand({
           env: envOf(flags),
           query,
-          files: readPolicyFiles(flags.data ?? []),
+          files: readPolicyFiles(data, flags.ignore),
           ...common(flags),
           ...(input !== undefined && { input }),
           format: flags.format,
@@ -86,6 +89,18 @@ function evaluateCommand(): Command {
       );
     }),
   );
+}
+
+/** `-d a.rego b.rego QUERY` and `-d a.rego QUERY` both mean what they look like: what is left over is the query. */
+function queryAndData(
+  given: string | undefined,
+  data: readonly string[],
+): { readonly query: string; readonly data: readonly string[] } {
+  if (given !== undefined) return { query: given, data };
+  const query = data.at(-1);
+  if (query === undefined || existsSync(query))
+    throw new Failure("there is no query: name one, such as data.example.allow");
+  return { query, data: data.slice(0, -1) };
 }
 
 interface TestFlags extends CommonFlags {
@@ -111,7 +126,7 @@ function testsCommand(): Command {
       print(
         testCommand({
           env: envOf(flags),
-          files: readPolicyFiles(paths),
+          files: readPolicyFiles(paths, flags.ignore),
           ...common(flags),
           verbose: flags.verbose ?? false,
           ...(flags.run !== undefined && { run: flags.run }),
@@ -133,7 +148,9 @@ function checksCommand(): Command {
   return withCommonFlags(command).action(
     (paths: readonly string[], flags: CommonFlags & { readonly format: "pretty" | "json" }) =>
       failClearly(async () =>
-        print(checkCommand({ env, files: readPolicyFiles(paths), ...common(flags), format: flags.format })),
+        print(
+          checkCommand({ env, files: readPolicyFiles(paths, flags.ignore), ...common(flags), format: flags.format }),
+        ),
       ),
   );
 }
