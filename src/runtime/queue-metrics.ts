@@ -21,7 +21,8 @@ export class QueueMetrics {
     this.#dropped = metrics.dropped.cell(labels);
     this.#queueDuration = metrics.queueDuration.cell(labels);
     this.#workDuration = metrics.workDuration.cell(labels);
-    const shown = new Set<number>();
+    // An empty queue is zero, not unknown: most scrapes never meet a key that waits.
+    const shown = new Set<number>([0]);
     this.#stopCollecting = registry.onCollect(() => {
       const depths = view.depths();
       for (const priority of depths.keys()) shown.add(priority);

@@ -151,6 +151,8 @@ describe("work queue", () => {
     const env = manualEnv();
     const metrics = new MetricsRegistry();
     const queue = new WorkQueue({ env, name: "widgets", metrics });
+    const empty = 'workqueue_depth{name="widgets",controller="widgets",priority="0"} 0\n';
+    assert.ok(metrics.expose().includes(empty), "an empty queue is zero, not unknown");
     queue.add("a", { priority: lowPriority });
     queue.add("b");
     await env.advance(2000);
