@@ -11,6 +11,11 @@ const recorded = [
     object: { metadata: { name: "pbtest" }, spec: {}, status: {}, apiVersion: "v1", kind: "Namespace" },
   },
   {
+    name: "a Go client's delete in the version of what it deletes",
+    hex: "6b3873000a180a07617070732f7631120d44656c6574654f7074696f6e73120822064f727068616e",
+    object: { propagationPolicy: "Orphan", apiVersion: "apps/v1", kind: "DeleteOptions" },
+  },
+  {
     name: "kubectl create secret generic",
     hex: "6b3873000a0c0a027631120653656372657412250a190a02733112001a0764656661756c7422002a0032003800420012060a016b1201761a001a002200",
     object: { metadata: { name: "s1", namespace: "default" }, data: { k: "dg==" }, apiVersion: "v1", kind: "Secret" },

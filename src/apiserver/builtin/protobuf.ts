@@ -17,6 +17,9 @@ export interface DecodedProtobuf {
 /** `k8s` and a zero byte, then an envelope that names the type, then the object. */
 const magic = [0x6b, 0x38, 0x73, 0x00] as const;
 
+/** Go's clients send it in the group and version of what they delete. */
+const anyVersionKind = "DeleteOptions";
+
 /** Nothing that kubectl sends is nearly as deep. */
 const maxDepth = 256;
 
@@ -39,7 +42,7 @@ export function decodeProtobuf(
   const envelope = readEnvelope(body.subarray(magic.length));
   const apiVersion = envelope.apiVersion || (fallback?.apiVersion ?? "");
   const kind = envelope.kind || (fallback?.kind ?? "");
-  const struct = wireStructOf(apiVersion, kind);
+  const struct = wireStructOf(kind === anyVersionKind ? "v1" : apiVersion, kind);
   if (!struct) {
     throw new ProtobufError(
       "UnknownKind",

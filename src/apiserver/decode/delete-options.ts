@@ -48,7 +48,7 @@ function readGiven(parts: ServerParts, { http, info }: ApiRequest): Readonly<Rec
   const contentType = http.headers["content-type"];
   const body =
     mediaTypeOf(contentType) === "application/vnd.kubernetes.protobuf"
-      ? parts.decodeProtobuf(http.body)
+      ? parts.decodeProtobuf(http.body, { apiVersion: "v1", kind: "DeleteOptions" })
       : decodeBody(http.body, contentType);
   if ("kind" in body) throw badRequest(body.why);
   const value = body.value ?? {};
