@@ -15,6 +15,11 @@ export const labels = {
   classOwner: "oaas.io/owner",
   classKey: "oaas.io/class",
   deploymentId: "oaas.io/deployment-id",
+  /**
+   * On a class's children: a hash of what was applied, by which is seen that something is not wanted any more. Not an
+   * annotation, because those count as a new generation of a Deployment.
+   */
+  applied: "capstan.dev/applied",
 
   minecraftServer: "mc.k8s.lex.la/server-name",
   backupTrigger: "mc.k8s.lex.la/backup-trigger",
@@ -33,8 +38,6 @@ export const annotations = {
   freezeBindings: "capstan.dev/freeze-bindings",
   /** On a ClassRuntime: the ConfigMap with the remediation to ask for when it is degraded. */
   remediation: "capstan.dev/remediation",
-  /** On a class's children: a hash of what was applied, by which is seen that something is not wanted any more. */
-  applied: "capstan.dev/applied",
   /** On an execution, remediation or workflow: who asked for it; written by admission only. */
   requestedBy: "capstan.dev/requested-by",
   /** The groups of that person, with commas between them: what they may do elsewhere is asked by these, too. */

@@ -379,9 +379,17 @@ describe("what is applied", () => {
       return { ...child, object };
     });
 
-  test("nothing at rest, everything for a new spec, only the difference otherwise", () => {
+  test("nothing at rest, and only the difference for a new spec or a stranger's edit", () => {
     assert.deepEqual(applied(childrenOf(cart)), []);
-    assert.deepEqual(applied(childrenOf(cart), { ...cart, metadata: { ...cart.metadata, generation: 2 } }), [
+    const next = { ...cart, metadata: { ...cart.metadata, generation: 2 } };
+    const renewed = (definition: ReturnType<typeof classFunction>): readonly string[] =>
+      applied(childrenOf(cart), { ...next, spec: { ...cart.spec, functions: [definition] } });
+    assert.deepEqual(applied(childrenOf(cart), next), [], "the same children");
+    assert.deepEqual(renewed(classFunction("a", { container_image: "i:2" }, { config: { A: "1" } })), [
+      "Deployment/cart",
+    ]);
+    assert.deepEqual(renewed(classFunction("a")), ["Deployment/cart"], "a variable less");
+    assert.deepEqual(applied(childrenOf(cart), { ...next, spec: { ...cart.spec, package_class_key: "p.C" } }), [
       "Deployment/cart",
       "Service/cart",
     ]);

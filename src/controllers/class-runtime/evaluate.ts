@@ -1,7 +1,7 @@
 import type { Pod } from "../../api/builtin/pod.ts";
 import type { Deployment } from "../../api/builtin/workloads.ts";
 import type { ClassRuntime } from "../../api/class-runtime.ts";
-import { annotations } from "../../api/well-known.ts";
+import { labels } from "../../api/well-known.ts";
 import { findCondition } from "../../kube/condition.ts";
 import { nameHash } from "../../kube/names.ts";
 import type { KubeObject } from "../../kube/object.ts";
@@ -34,7 +34,7 @@ export interface Decision {
   /** Why it is not the template that was asked for. */
   readonly warning?: string;
   readonly wanted: readonly WantedChild[];
-  /** Children to apply: missing, changed by somebody else, or of another generation of the spec. */
+  /** Children to apply: missing, changed by somebody else, or not what the spec and the settings ask for any more. */
   readonly apply: readonly WantedChild[];
   readonly missing: readonly WantedChild[];
   readonly observed: ReadonlyMap<string, ObservedChild>;
@@ -69,10 +69,9 @@ export function evaluate(observation: Observation): Decision {
         ? []
         : [{ reason: "ApplyInvalid", message: `Validation failed: ${rendered.message}.` }];
 
-  const isNewSpec = classRuntime.metadata.generation !== classRuntime.status?.observed_generation;
   const states = wanted.map((child) => stateOf(child, observed, selection?.template));
   const missing = wanted.filter((child) => !observed.has(idOf(child)));
-  const apply = wanted.filter((child) => isNewSpec || !holds(observed.get(idOf(child))?.object, child.object));
+  const apply = wanted.filter((child) => !holds(observed.get(idOf(child))?.object, child.object));
   const surplus = refusal.length > 0 ? [] : surplusOf(observation, new Set(wanted.map(idOf)));
   const trouble = troubleOf(observation, wanted);
   const functions = reportFunctions(classRuntime, selection?.template, states, [...refusal, ...trouble]);
@@ -103,8 +102,8 @@ export function evaluate(observation: Observation): Decision {
  */
 function marked(child: WantedChild): WantedChild {
   const { object } = child;
-  const mark = { [annotations.applied]: nameHash(JSON.stringify(object), markLength) };
-  const metadata = { ...object.metadata, annotations: { ...object.metadata.annotations, ...mark } };
+  const mark = { [labels.applied]: nameHash(JSON.stringify(object), markLength) };
+  const metadata = { ...object.metadata, labels: { ...object.metadata.labels, ...mark } };
   return { ...child, object: { ...object, metadata } };
 }
 
