@@ -45,6 +45,12 @@ const decisions: readonly {
   expected: string[];
 }[] = [
   {
+    name: "strings.replace_n puts what replaces nothing before every character, and replaces the characters too",
+    source: 'package a\np := strings.replace_n({"": "-", "é": "e"}, "aéb")',
+    query: "data.a.p",
+    expected: ['"-a-e-b-"'],
+  },
+  {
     name: "inside a function that replaces another, every function is itself again",
     source:
       "package a\nf(x) := 0\ng(x) := count(x)\np := y if y := q with count as f\nq := y if y := r with object.union_n as g\nr := object.union_n([{}])",

@@ -192,25 +192,20 @@ function replaceMany(args: Args, machine: { grow(size: number): void }): string 
   let result = "";
   let position = 0;
   let mayMatchEmpty = true;
-  while (position <= text.length) {
+  while (true) {
     const pair = pairs.find(([from]) => (from === "" ? mayMatchEmpty : text.startsWith(from, position)));
     if (pair !== undefined) {
       result += pair[1];
       position += pair[0].length;
-      mayMatchEmpty = false;
-      if (pair[0] !== "") {
-        mayMatchEmpty = true;
-        continue;
-      }
-    }
-    if (position < text.length) {
-      const char = String.fromCodePoint(text.codePointAt(position) ?? 0);
-      result += char;
-      position += char.length;
-      mayMatchEmpty = true;
+      // Nothing matches once at each place; then what stands there may still be replaced.
+      mayMatchEmpty = pair[0] !== "";
       continue;
     }
-    break;
+    if (position >= text.length) break;
+    const char = String.fromCodePoint(text.codePointAt(position) ?? 0);
+    result += char;
+    position += char.length;
+    mayMatchEmpty = true;
   }
   machine.grow(result.length);
   return result;
