@@ -4,6 +4,7 @@ import { kinds } from "../src/api/kinds.ts";
 import { apiVersionOf, type Kind } from "../src/kube/kind.ts";
 import type { Schema, ValidationRule } from "../src/kube/schema/schema.ts";
 import { commandLinePage } from "./reference/command-line.ts";
+import { eventsPage, eventsSection } from "./reference/events.ts";
 import { code, generatedFrom, page, table } from "./reference/markdown.ts";
 import { metricsPage } from "./reference/metrics.ts";
 
@@ -14,6 +15,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["README.md", indexPage()],
     ["command-line.md", commandLinePage()],
+    ["events.md", eventsPage()],
     ["metrics.md", await metricsPage()],
     ...kinds.map((kind) => [fileOf(kind), kindPage(kind)] as const),
   ]);
@@ -33,7 +35,7 @@ function indexPage(): string {
   return page([
     generated,
     "# Reference",
-    "Generated from the code, and checked against it by a test: [the command line and configuration](command-line.md), [the metrics](metrics.md), and every kind.",
+    "Generated from the code, and checked against it by a test: [the command line and configuration](command-line.md), [the metrics](metrics.md), [the events](events.md), and every kind.",
     "## Kinds",
     "Every field, default, column, condition and rule, from the same definitions that the CustomResourceDefinitions are made of. `kubectl explain` shows the same words.",
     table(["Kind", "API version", "Scope", "Short names", "What it is"], rows),
@@ -63,6 +65,7 @@ function kindPage(kind: Kind): string {
     ...Object.entries(others).flatMap(([name, schema]) => section(name, schema, name)),
     ...rulesSection(kind),
     ...conditionsSection(kind),
+    ...eventsSection(kind),
     ...columnsSection(kind),
   ]);
 }

@@ -73,8 +73,8 @@ describe("what needs attention", () => {
       "Action failed: broken",
       "Class runtime degraded: thumbnailer",
       "Requirement unresolved: stormy",
-      "Service missing: st-00003",
-      "Service unhealthy: st-00006",
+      "Service missing: search-3",
+      "Service unhealthy: files-6",
       "Update blocked: survival",
       "Waits for approval: waits",
     ]);

@@ -18,13 +18,14 @@ test("docs/reference says what the definitions say", async () => {
   );
 });
 
-test("a page has the fields, defaults, rules, reasons and columns of its kind", () => {
+test("a page has the fields, defaults, rules, reasons, events and columns of its kind", () => {
   const page = readFileSync(new URL("plugin.md", folder), "utf8").replace(/ +/g, " ");
   for (const part of [
     '| `spec.updateStrategy` | `latest`, `auto`, `pin`, `build-pin` | | `"latest"` |',
     "| `spec.instanceSelector` | object | yes |",
     "| `spec.source.project` | project is required when type is hangar or modrinth | create, update |",
     "| `RepositoryAvailable` | `Available`, `Unavailable`, `ChecksumMismatch` |",
+    "| `PinConflict` |",
     "| Matched | integer | `.status.matchedCount` | always |",
   ]) {
     assert.ok(page.includes(part), part);

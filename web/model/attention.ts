@@ -154,10 +154,13 @@ function failedRemediation(request: RemediationRequest): readonly Concern[] {
 function missingService(service: ServiceTarget): readonly Concern[] {
   const { health, reason = "", lastSeen } = service.status ?? {};
   if (health !== "DOWN" && health !== "UNHEALTHY") return [];
-  return concern(service, "services", {
+  const { serviceName, host, port } = service.spec;
+  const [found] = concern(service, "services", {
     tone: health === "DOWN" ? "bad" : "wait",
     title: health === "DOWN" ? "Service missing" : "Service unhealthy",
-    message: `${service.spec.serviceName} at ${service.spec.host}:${service.spec.port}${reason ? `: ${reason}` : ""}`,
+    message: `${serviceName} at ${host}:${port}${reason ? `: ${reason}` : ""}`,
     since: lastSeen,
   });
+  // The object is named after the registration's id, which tells nobody anything.
+  return found ? [{ ...found, name: serviceName }] : [];
 }

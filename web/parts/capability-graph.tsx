@@ -20,7 +20,7 @@ interface Measures {
 
 const wide: Measures = { width: 190, height: 40, columnGap: 150, rowGap: 26, margin: 16, maxNameLength: 24 };
 /** So that a need and who meets it are seen together on a phone. */
-const narrow: Measures = { width: 124, height: 40, columnGap: 90, rowGap: 26, margin: 2, maxNameLength: 16 };
+const narrow: Measures = { width: 116, height: 40, columnGap: 84, rowGap: 26, margin: 2, maxNameLength: 15 };
 
 /** Who needs what from whom: consumers to the left of their providers, unresolved needs in red on the right. */
 export function CapabilityGraph({ requirements, selected, linkOf }: GraphProps): JSX.Element {
