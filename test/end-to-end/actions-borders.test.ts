@@ -65,7 +65,12 @@ test("S9: a namespace is a border for whoever may ask in one only", patience, as
     ...[shop, "bank", "playground"].map((where) => deployment("web", 1, where)),
     thing("v1", "Node", { name: "node-1" }, {}),
   );
-  await setPolicies(cluster.admin, { "production.rego": null });
+  const byGroup =
+    'deny contains "not for people" if { "people" in input.identity.groups; input.identity.user == "alice"; input.parameters.replicas == 7 }';
+  await setPolicies(cluster.admin, {
+    "production.rego": null,
+    "people.rego": `package kubernetesexecution.safety.people\n${byGroup}\n`,
+  });
   await cluster.start({ controllers: () => [remediationController()] });
 
   const manifest = (where: string): string =>
@@ -108,6 +113,13 @@ test("S9: a namespace is a border for whoever may ask in one only", patience, as
   assert.match(status?.message ?? "", /alice may not ask for actions in namespace bank/);
   assert.equal(status?.validationResults?.rbacValidation, false);
   assert.equal((await cluster.admin.get(Deployment, { namespace: "bank", name: "web" })).spec.replicas, 1);
+
+  await context.test("policies know who asked, and of which groups", async () => {
+    const parameters = { scaleDeployment: { deployment: "web", namespace: shop, replicas: 7 } };
+    const spec = { action: "scale_deployment", parameters };
+    await cluster.as("alice").create(KubernetesExecution, execution("judged", spec) as never);
+    assert.match((await ends(cluster, "judged")).status?.message ?? "", /not for people/);
+  });
 
   await context.test("forged groups are replaced by one's own", async () => {
     const forged = execution("forged", scaleIn("bank"), asAdmin);

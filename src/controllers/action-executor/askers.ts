@@ -39,12 +39,13 @@ export function createAskersCheck(): CheckAskers {
   };
 }
 
-interface Asker {
+export interface Asker {
   readonly user: string;
   readonly groups: readonly string[];
 }
 
-function askersOf({ metadata }: KubernetesExecution): readonly Asker[] {
+/** Who asked, and behind that person who planned it, if it was planned. */
+export function askersOf({ metadata }: KubernetesExecution): readonly Asker[] {
   const { requestedBy, requestedByGroups, plannedBy, plannedByGroups } = annotations;
   const stamps = metadata.annotations ?? {};
   return [

@@ -3,14 +3,13 @@ import { Namespace, Node } from "../../api/builtin/cluster.ts";
 import { ConfigMap } from "../../api/builtin/configuration.ts";
 import { KubernetesExecution } from "../../api/kubernetes-execution.ts";
 import type { ExecutionStatus } from "../../api/kubernetes-execution-status.ts";
-import { annotations } from "../../api/well-known.ts";
 import { parseDurationMs } from "../../kube/duration.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { ActContext } from "../../runtime/controller.ts";
 import type { CheckAccess } from "./access.ts";
 import { type AnyAction, actionDefinition } from "./actions/catalogue.ts";
 import { type Target, type TargetState, targetText } from "./actions/definition.ts";
-import type { CheckAskers } from "./askers.ts";
+import { askersOf, type CheckAskers } from "./askers.ts";
 import { type Change, type ConditionChange, failure } from "./change.ts";
 import { type DryRunOutcome, dryRun } from "./dry-run.ts";
 import type { Observation } from "./evaluate.ts";
@@ -264,7 +263,7 @@ function askPolicies(
       state,
       namespaceLabels: namespace?.metadata.labels ?? {},
       execution,
-      requestedBy: execution.metadata.annotations?.[annotations.requestedBy] ?? "",
+      askers: askersOf(execution),
       serviceAccount: serviceAccountOf(action),
       permissions: actionDefinition(action).permissions,
       protectedNamespaces: settings.protectedNamespaces,

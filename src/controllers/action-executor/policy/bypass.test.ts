@@ -42,7 +42,7 @@ function bothSidesOf(action: "patch_deployment" | "apply_manifest", member: stri
       state: { related: [] },
       namespaceLabels: {},
       execution: { apiVersion: "", kind: "", metadata: { name: "x" } },
-      requestedBy: "",
+      askers: [],
       serviceAccount: "",
       permissions: [],
       protectedNamespaces: [],

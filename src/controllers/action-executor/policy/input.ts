@@ -12,7 +12,8 @@ export interface PolicyFacts {
   readonly state: TargetState;
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly execution: KubeObject;
-  readonly requestedBy: string;
+  /** Who asked for it, and who planned it. */
+  readonly askers: readonly { readonly user: string; readonly groups: readonly string[] }[];
   readonly serviceAccount: string;
   readonly permissions: ActionDefinition["permissions"];
   readonly protectedNamespaces: readonly string[];
@@ -29,6 +30,7 @@ const rateMaxCount = 10;
 
 export function policyInput(facts: PolicyFacts): Readonly<Record<string, unknown>> {
   const { action, parameters, target, state, execution } = facts;
+  const [asker, planner] = facts.askers;
   const { object } = state;
   const { manifest, patch, patchType } = parameters;
   const read = typeof manifest === "string" ? parseManifest(manifest) : undefined;
@@ -56,7 +58,7 @@ export function policyInput(facts: PolicyFacts): Readonly<Record<string, unknown
     ...(readPatch?.ok && { patch: readPatch.value }),
     service_account: facts.serviceAccount,
     dry_run: false,
-    identity: { user: facts.requestedBy },
+    identity: { user: asker?.user ?? "", groups: asker?.groups ?? [], ...(planner && { planned_by: planner }) },
     execution: { name: execution.metadata.name, namespace: execution.metadata.namespace, uid: execution.metadata.uid },
     protected_namespaces: facts.protectedNamespaces,
     cluster_info: { name: facts.clusterName, total_nodes: facts.totalNodes, available_nodes: facts.availableNodes },
