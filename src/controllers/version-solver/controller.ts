@@ -48,7 +48,7 @@ export function versionSolver({
     plugins: read.list(Plugin, { namespace }),
     now,
   });
-  const solve = ({ namespace, ...objects }: Observed) => memo.solve(namespace, objects);
+  const solve = ({ namespace, ...objects }: Observed, signal: AbortSignal) => memo.solve(namespace, objects, signal);
   const everyServer = ({ metadata: { namespace = "" } }: KubeObject, read: Read): readonly ObjectKey[] =>
     read.list(PaperMCServer, { namespace }).map(keyOf);
   const everyPlugin = ({ metadata: { namespace = "" } }: KubeObject, read: Read): readonly ObjectKey[] =>
@@ -64,8 +64,8 @@ export function versionSolver({
     ],
     observe: (server: PaperMCServer, context) => observe(server, context),
     evaluate: (observed: Observed) => observed,
-    async act(observed, { object }) {
-      const { answer, explainer } = await solve(observed);
+    async act(observed, { object, signal }) {
+      const { answer, explainer } = await solve(observed, signal);
       const hold = answer?.servers.get(object.metadata.name)?.chosen && (await explainer?.server(object.metadata.name));
       return { answer, hold: hold || undefined };
     },
@@ -84,7 +84,7 @@ export function versionSolver({
     ],
     observe: (plugin: Plugin, context) => observe(plugin, context),
     evaluate: (observed: Observed) => observed,
-    act: async (observed) => (await solve(observed)).answer,
+    act: async (observed, { signal }) => (await solve(observed, signal)).answer,
     reduce: ({ object, decision, outcome, now }) => ({
       ...pluginStatus(object, outcome, now),
       ...lookAgain(decision, now),

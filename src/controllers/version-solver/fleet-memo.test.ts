@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemEnv } from "../../env/system.ts";
 import { plugin, server } from "./example-fleet.ts";
+import type { FleetObjects } from "./fleet.ts";
 import { createFleetMemo } from "./fleet-memo.ts";
 
 const env = systemEnv;
@@ -46,23 +47,45 @@ test("that nobody could be asked is news: a pin counts from then on", async () =
   assert.equal(after.answer?.servers.get("s")?.chosen?.build, 7);
 });
 
-test("from objects to an explained answer, a large fleet never holds the event loop for 50 ms", async () => {
-  const size = 400;
-  const groups = 20;
-  const paper = Array.from({ length: 20 }, (_, index) => `1.${40 - index}`);
-  const servers = Array.from({ length: size }, (_, index) =>
-    server(`s${index}`, { paper, current: "1.21", labels: { group: `g${index % groups}` } }),
-  );
-  const plugins = Array.from({ length: size }, (_, index) => {
-    const versions = Object.fromEntries(
-      Array.from({ length: 20 }, (_, at) => [`1.${at}`, paper.slice(Math.max(0, 18 - at - (index % 3)), 20)]),
-    );
-    const values = [`g${index % groups}`, `g${(index * 7) % groups}`];
-    return plugin(`p${index}`, {
-      versions,
-      spec: { instanceSelector: { matchExpressions: [{ key: "group", operator: "In", values }] } },
-    });
+test("a search ends when nobody waits for it any more, and the next one who asks gets an answer", async () => {
+  const ended: string[] = [];
+  let begin = (): void => undefined;
+  const hasBegun = new Promise<void>((resolve) => {
+    begin = resolve;
   });
+  const memo = createFleetMemo({ env }, (solve) => {
+    begin();
+    return solve().then(
+      (answer) => {
+        ended.push("answered");
+        return answer;
+      },
+      (error: Error) => {
+        ended.push(error.message);
+        throw error;
+      },
+    );
+  });
+  // Large enough to be still under way when they leave.
+  const objects = { ...largeFleet(300), now: new Date("2026-01-15T00:00:00Z") };
+  const [first, second] = [new AbortController(), new AbortController()];
+  const one = memo.solve("games", objects, first.signal);
+  await hasBegun;
+  const other = memo.solve("games", objects, second.signal);
+  await new Promise(setImmediate);
+  first.abort(new Error("the first left"));
+  await assert.rejects(one, /the first left/);
+  assert.deepEqual(ended, []);
+  second.abort(new Error("the second left"));
+  const late = memo.solve("games", objects);
+  await assert.rejects(other, /the second left/);
+  const { answer } = await late;
+  assert.ok(answer?.proven);
+  assert.deepEqual(ended, ["the second left", "answered"]);
+});
+
+test("from objects to an explained answer, a large fleet never holds the event loop for 50 ms", async () => {
+  const { servers, plugins } = largeFleet(400);
   let longestMs = 0;
   let lastMs = threadMs();
   let isOver = false;
@@ -84,6 +107,26 @@ test("from objects to an explained answer, a large fleet never holds the event l
   isOver = true;
   assert.ok(longestMs < 50, `${longestMs.toFixed(0)} ms`);
 });
+
+/** As many servers as plugins, each plugin on two of twenty groups. */
+function largeFleet(size: number): Pick<FleetObjects, "servers" | "plugins"> {
+  const groups = 20;
+  const paper = Array.from({ length: 20 }, (_, index) => `1.${40 - index}`);
+  const servers = Array.from({ length: size }, (_, index) =>
+    server(`s${index}`, { paper, current: "1.21", labels: { group: `g${index % groups}` } }),
+  );
+  const plugins = Array.from({ length: size }, (_, index) => {
+    const versions = Object.fromEntries(
+      Array.from({ length: 20 }, (_, at) => [`1.${at}`, paper.slice(Math.max(0, 18 - at - (index % 3)), 20)]),
+    );
+    const values = [`g${index % groups}`, `g${(index * 7) % groups}`];
+    return plugin(`p${index}`, {
+      versions,
+      spec: { instanceSelector: { matchExpressions: [{ key: "group", operator: "In", values }] } },
+    });
+  });
+  return { servers, plugins };
+}
 
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
