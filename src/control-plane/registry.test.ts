@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -123,9 +123,14 @@ describe("a port for the registry alone", () => {
     issueCertificate(authority, { subject: { commonName }, validity, usages: ["server"], ipAddresses: ["127.0.0.1"] });
   const certFile = join(folder, "tls.crt");
   const keyFile = join(folder, "tls.key");
+  /** Whole files appear at once, so that no look finds half of one. */
+  const put = (file: string, text: string): void => {
+    writeFileSync(`${file}.new`, text);
+    renameSync(`${file}.new`, file);
+  };
   const write = ({ certificatePem, keyPem }: IssuedCertificate): void => {
-    writeFileSync(certFile, certificatePem);
-    writeFileSync(keyFile, keyPem);
+    put(certFile, certificatePem);
+    put(keyFile, keyPem);
   };
   const ask = (url: string): Promise<{ readonly status: number; readonly servedBy: string }> =>
     new Promise((resolve, reject) => {
@@ -159,7 +164,7 @@ describe("a port for the registry alone", () => {
     };
     await served("first");
     const second = issue("second");
-    writeFileSync(certFile, second.certificatePem);
+    put(certFile, second.certificatePem);
     for (let look = 0; look < 1_000 && !logged.some((line) => line.includes("keeps its certificate")); look++) {
       await env.advance(tlsFilesLookMs);
       await wait(20);
@@ -172,8 +177,15 @@ describe("a port for the registry alone", () => {
   });
 
   test("does not start with files that are no certificate", async (context) => {
-    writeFileSync(certFile, "nothing");
     const listen = { host: "127.0.0.1", port: 0, tls: { certFile, keyFile } };
-    await assert.rejects(start(context, { listen }), /tls\.crt and .*tls\.key are no certificate and its key/);
+    const notThePair = /tls\.crt and .*tls\.key are no certificate and its key/;
+    writeFileSync(certFile, "nothing");
+    await assert.rejects(start(context, { listen }), notThePair);
+    // A file that is just being written is empty for a moment.
+    for (const file of [certFile, keyFile]) {
+      write(issue("first"));
+      writeFileSync(file, "");
+      await assert.rejects(start(context, { listen }), notThePair);
+    }
   });
 });

@@ -16,6 +16,8 @@ export class TlsFilesError extends Error {}
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsOptions> {
   const [cert, key] = await Promise.all([readText(certFile), readText(keyFile)]);
   try {
+    // TLS takes an empty text for none at all, and then has nothing to show to anybody.
+    if (cert.trim() === "" || key.trim() === "") throw new Error("a file is empty");
     createSecureContext({ cert, key });
   } catch (error) {
     throw new TlsFilesError(`${certFile} and ${keyFile} are no certificate and its key: ${messageOf(error)}`, {
