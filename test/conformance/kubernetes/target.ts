@@ -46,13 +46,14 @@ interface Credentials {
   readonly insecure?: boolean;
 }
 
-export async function embeddedTarget({ withNode = false } = {}): Promise<Target> {
+export async function embeddedTarget({ withNode = false } = {}): Promise<Target & { readonly kubeconfig: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), "capstan-conformance-"));
   const server = await startApiServer({ env: systemEnv, dataDir, port: 0 });
   const target = connect("embedded", { server: server.url, token: server.adminToken, ca: server.caCertificate });
   const node = withNode ? await startNode(server, dataDir, target) : undefined;
   return {
     ...target,
+    kubeconfig: server.kubeconfigPath,
     async close() {
       await node?.stop();
       await target.close();
