@@ -17,7 +17,7 @@ import { type RegoErrorItem, RegoErrors } from "./syntax/errors.ts";
 import { parseModule, parseQuery } from "./syntax/module.ts";
 import { fromPlain, toPlain } from "./values/json.ts";
 import { Decimal } from "./values/number.ts";
-import { isArray, type PlainValue, RegoSet, type Value } from "./values/value.ts";
+import { isArray, type PlainValue, type Value } from "./values/value.ts";
 import { countWork, visit } from "./values/work.ts";
 
 export interface ModuleSource {
@@ -223,7 +223,6 @@ const isTextTooLong = (error: unknown): boolean =>
 function goThrough(value: Value): void {
   if (value === null || typeof value !== "object" || value instanceof Decimal) return;
   visit();
-  if (isArray(value)) for (const item of value) goThrough(item);
-  else if (value instanceof RegoSet) for (const item of value.items()) goThrough(item);
-  else for (const key of value.keys()) goThrough(value.get(key) ?? null);
+  if (isArray(value)) for (let index = 0; index < value.length; index++) goThrough(value[index] ?? null);
+  else value.eachPart(goThrough);
 }

@@ -130,6 +130,16 @@ export class RegoObject {
     }
   }
 
+  /** Calls for each value that may have parts of its own, in any order; what was not converted yet is left out. */
+  eachPart(call: (part: Value) => void): void {
+    for (const value of this.#scalars.values()) call(value);
+    if (this.#others === undefined) return;
+    for (const [key, value] of this.#others.values()) {
+      call(key);
+      call(value);
+    }
+  }
+
   copy(): RegoObject {
     this.#materialise();
     const copy = new RegoObject();
@@ -209,6 +219,11 @@ export class RegoSet {
     items.sort(compareValues);
     this.#sorted = items;
     return items;
+  }
+
+  /** Calls for each member that may have parts of its own, in any order. */
+  eachPart(call: (part: Value) => void): void {
+    if (this.#others !== undefined) for (const item of this.#others.values()) call(item);
   }
 
   [Symbol.iterator](): Iterator<Value> {
