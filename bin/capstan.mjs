@@ -16,8 +16,8 @@ process.emitWarning = (warning, ...rest) => {
 const root = fileURLToPath(new URL("..", import.meta.url));
 const oldestNode = 24;
 
-/** Memory that the C library would keep for each thread, a tenth of what the whole product needs when idle. */
-const frugal = { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? "1" };
+/** Memory that the C library would keep for each thread and for later, a tenth of what the whole product needs when idle. */
+const frugal = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "65536", MALLOC_TRIM_THRESHOLD_: "65536" };
 
 if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   runOn(pinnedNode());
@@ -67,7 +67,7 @@ function pinnedNode() {
 }
 
 function withFrugal() {
-  return { ...process.env, ...frugal };
+  return { ...frugal, ...process.env };
 }
 
 function runOn(node) {

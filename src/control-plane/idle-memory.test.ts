@@ -64,9 +64,9 @@ test("new garbage is collected again after a rest", () => {
   returnIdleMemory(env, probe);
   pass(10);
   state.heapMegabytes = 100;
-  pass(280);
+  pass(50);
   assert.equal(state.collections, 1);
-  pass(30);
+  pass(20);
   assert.equal(state.collections, 2);
 });
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { isBundleStale } from "../../scripts/bundle.mjs";
+import { bundleRegistryClient } from "../../scripts/registry-client.ts";
 import { buildLibrary, copyOfRoot, manifest, type Packed, pack, root, run, unwanted, writeJson } from "./packed.ts";
 
 const maxPackedBytes = 4 * 1024 * 1024;
@@ -89,6 +90,7 @@ async function startAndStop(cwd: string, args: readonly string[]): Promise<void>
 async function installed(context: TestContext): Promise<{ readonly packed: Packed; readonly consumer: string }> {
   const folder = copyOfRoot(context);
   buildLibrary(folder);
+  writeFileSync(join(folder, "dist", "registry", "client", "browser.js"), (await bundleRegistryClient()).code);
   if (isBundleStale()) run(root, process.execPath, [join(root, "scripts", "bundle.mjs"), "--write"]);
   for (const part of ["bundle", "web"])
     cpSync(join(root, "dist", part), join(folder, "dist", part), { recursive: true });
