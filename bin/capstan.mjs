@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const oldestNode = 24;
 
 /** Memory that the C library would keep for each thread and for later, a tenth of what the whole product needs when idle. */
-const frugal = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "65536", MALLOC_TRIM_THRESHOLD_: "65536" };
+const frugal = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "32768", MALLOC_TRIM_THRESHOLD_: "32768" };
 
 if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   runOn(pinnedNode());
