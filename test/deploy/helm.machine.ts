@@ -27,11 +27,25 @@ test("a real Helm finds nothing wrong with the chart and renders the objects of 
   ];
   for (const chosen of cases) {
     const set = Object.entries(chosen).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-    const text = run(helm.program, ["template", "capstan", "deploy/helm/capstan", "--kube-version", kubeVersion, ...set]);
+    const text = run(helm.program, [
+      "template",
+      "capstan",
+      "deploy/helm/capstan",
+      "--kube-version",
+      kubeVersion,
+      ...set,
+    ]);
     const wanted = installObjects({ ...defaultOptions(), ...chosen });
     assert.deepEqual(byIdentity(objectsIn(text).map(withoutHelmsWord)), byIdentity(wanted), JSON.stringify(chosen));
   }
-  const refused = spawnSync(helm.program, ["template", "deploy/helm/capstan", "--kube-version", kubeVersion, "--set", "image=a: b"]);
+  const refused = spawnSync(helm.program, [
+    "template",
+    "deploy/helm/capstan",
+    "--kube-version",
+    kubeVersion,
+    "--set",
+    "image=a: b",
+  ]);
   assert.notEqual(refused.status, 0, "what is no image's name is refused by the chart's schema");
 });
 
