@@ -1,23 +1,17 @@
 /**
  * Asks a real kube-apiserver about our CustomResourceDefinitions: it must take them all, accept what must be accepted and
- * refuse what must be refused, naming the same field. Needs the etcd and kube-apiserver that REAL_CLUSTER_DIR holds.
+ * refuse what must be refused, naming the same field. Needs an etcd and kube-apiserver.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
-import { createServer } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
+import { missingRealServer, type RealServer, startRealServer } from "../scripts/cluster/api-server.ts";
 import { builtinKinds } from "../src/api/builtin/kinds.ts";
 import { customResourceDefinitions } from "../src/api/crds.ts";
 import { acceptedCases, manifest, refusedCases } from "../src/api/manifest-cases.ts";
 
-const clusterFolder = process.env["REAL_CLUSTER_DIR"] ?? join(homedir(), ".cache/real-cluster");
-const binaries = globSync(join(clusterFolder, "bin-*")).sort().at(-1) ?? "";
-const missing = ["etcd", "kube-apiserver"].some((name) => !existsSync(join(binaries, name)));
 const startUpMs = 60_000;
 
 interface Answer {
@@ -31,95 +25,17 @@ interface Manifest {
   readonly status?: unknown;
 }
 
-describe("a real kube-apiserver", { skip: missing && "no etcd and kube-apiserver here" }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "capstan-api-"));
-  const stops: (() => void)[] = [];
-  let port = 0;
-
-  const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      const call = request(
-        {
-          host: "127.0.0.1",
-          port,
-          method,
-          path,
-          ca: readFileSync(join(folder, "server.crt")),
-          headers: { authorization: "Bearer admin-token", "content-type": "application/json" },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("end", () => {
-            const text = Buffer.concat(chunks).toString();
-            const body = text.startsWith("{") ? JSON.parse(text) : { message: text };
-            resolve({ code: response.statusCode ?? 0, body });
-          });
-        },
-      );
-      call.on("error", reject);
-      call.end(body === undefined ? undefined : JSON.stringify(body));
-    });
-
+describe("a real kube-apiserver", { skip: missingRealServer }, () => {
+  let server: RealServer;
   before(async () => {
-    const [client, peer, secure] = await Promise.all([freePort(), freePort(), freePort()]);
-    port = secure;
-    const openssl = (...args: string[]): unknown => execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
-    openssl(
-      "req",
-      "-x509",
-      "-newkey",
-      "rsa:2048",
-      "-nodes",
-      "-keyout",
-      "server.key",
-      "-out",
-      "server.crt",
-      "-days",
-      "2",
-      "-subj",
-      "/CN=localhost",
-      "-addext",
-      "subjectAltName=IP:127.0.0.1",
-    );
-    openssl("genrsa", "-out", "sa.key", "2048");
-    writeFileSync(join(folder, "tokens.csv"), "admin-token,admin,admin,system:masters\n");
-    const start = (name: string, args: readonly string[]): void => {
-      const child = spawn(join(binaries, name), args, { cwd: folder, stdio: "ignore" });
-      stops.unshift(() => child.kill("SIGKILL"));
-    };
-    const etcd = `http://127.0.0.1:${client}`;
-    start("etcd", [
-      "--data-dir=etcd",
-      `--listen-client-urls=${etcd}`,
-      `--advertise-client-urls=${etcd}`,
-      `--listen-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-cluster=default=http://127.0.0.1:${peer}`,
-    ]);
-    start("kube-apiserver", [
-      `--etcd-servers=${etcd}`,
-      `--secure-port=${secure}`,
-      "--bind-address=127.0.0.1",
-      "--tls-cert-file=server.crt",
-      "--tls-private-key-file=server.key",
-      "--service-account-key-file=sa.key",
-      "--service-account-signing-key-file=sa.key",
-      "--service-account-issuer=https://kubernetes.default.svc",
-      "--token-auth-file=tokens.csv",
-      "--authorization-mode=RBAC",
-      "--service-cluster-ip-range=10.0.0.0/24",
-    ]);
-    await eventually("the server to be ready", async () => (await ask("GET", "/readyz")).code === 200);
-    await eventually(
-      "the default namespace",
-      async () => (await ask("GET", "/api/v1/namespaces/default")).code === 200,
-    );
+    server = await startRealServer();
   });
-  after(() => {
-    for (const stop of stops) stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  });
+  after(() => server.stop());
+
+  async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
+    const { status, text } = await server.call(method, path, body);
+    return { code: status, body: text.startsWith("{") ? JSON.parse(text) : { message: text } };
+  }
 
   test("takes every CustomResourceDefinition and serves its kind", async () => {
     const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -211,17 +127,6 @@ function pathOf({ apiVersion, kind, metadata }: Manifest): string {
   const plural = plurals.get(`${apiVersion}/${kind}`) ?? `${kind.toLowerCase()}s`;
   const clusterWide = ["Namespace", "CapabilityDefinition"].includes(kind);
   return clusterWide ? `${root}/${plural}` : `${root}/namespaces/${metadata.namespace ?? "default"}/${plural}`;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 async function eventually(what: string, isTrue: () => Promise<boolean>): Promise<void> {

@@ -1,13 +1,14 @@
 // The two servers under comparison, each with everything that it needs to keep what it acknowledged.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { realServerFolder } from "../../scripts/cluster/api-server.ts";
 
 export interface RunningServer {
   readonly url: string;
@@ -60,22 +61,10 @@ export async function embeddedPeer(): Promise<Peer> {
   };
 }
 
-/** kube-apiserver and etcd, when somebody has built them here; `CAPSTAN_REAL_BIN` names the folder. */
+/** kube-apiserver and etcd, when somebody has built them here. */
 export function realPeer(): Peer | undefined {
-  const folder = process.env["CAPSTAN_REAL_BIN"] ?? newestBuild();
-  if (folder === undefined || !existsSync(join(folder, "kube-apiserver")) || !existsSync(join(folder, "etcd")))
-    return undefined;
-  return { name: "real", start: () => startReal(folder) };
-}
-
-function newestBuild(): string | undefined {
-  const cache = process.env["CAPSTAN_CLUSTER_DIR"] ?? join(homedir(), ".cache", "capstan-cluster");
-  if (!existsSync(cache)) return undefined;
-  const newest = readdirSync(cache)
-    .filter((name) => name.startsWith("bin-"))
-    .sort()
-    .at(-1);
-  return newest && join(cache, newest);
+  const folder = realServerFolder();
+  return folder === undefined ? undefined : { name: "real", start: () => startReal(folder) };
 }
 
 async function startReal(folder: string): Promise<RunningServer> {

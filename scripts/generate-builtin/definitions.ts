@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import type { RealServer } from "./real-server.ts";
+import type { RealServer } from "../cluster/api-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

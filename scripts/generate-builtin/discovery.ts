@@ -1,5 +1,5 @@
 // What the real server's discovery says of each served kind: names, verbs, categories and sub-resources.
-import type { RealServer } from "./real-server.ts";
+import type { RealServer } from "../cluster/api-server.ts";
 
 interface ApiResource {
   readonly name: string;

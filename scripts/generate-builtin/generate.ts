@@ -5,10 +5,10 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { realServerFolder, startRealServer } from "../cluster/api-server.ts";
 import { definitionsOf } from "./definitions.ts";
 import { discoveryOf } from "./discovery.ts";
 import { servedKinds, transientKinds } from "./kinds.ts";
-import { realServerFolder, startRealServer } from "./real-server.ts";
 import { compactTypes, type GoTypes } from "./wire-types.ts";
 
 const here = import.meta.dirname;

@@ -3,7 +3,7 @@
 //     node scripts/generate-builtin/record-corpus.ts
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { realServerFolder, startRealServer } from "./real-server.ts";
+import { realServerFolder, startRealServer } from "../cluster/api-server.ts";
 import { record } from "./record.ts";
 
 const folder = realServerFolder();

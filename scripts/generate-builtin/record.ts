@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import discovery from "../../src/apiserver/builtin/discovery.generated.json" with { type: "json" };
-import type { RealServer } from "./real-server.ts";
+import type { RealServer } from "../cluster/api-server.ts";
 
 type Json = { readonly [field: string]: unknown };
 

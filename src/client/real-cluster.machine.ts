@@ -2,6 +2,7 @@
 // whose user may create namespaces and CRDs.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { missingRealServer, type RealServer, startRealServer } from "../../scripts/cluster/api-server.ts";
 import { sleep } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
 import type { KindRef } from "../kube/kind.ts";
@@ -38,19 +39,21 @@ const CustomResourceDefinition: KindRef<KubeObject & { readonly spec: unknown }>
   namespaced: false,
 };
 
-const kubeconfig = process.env["KUBECONFIG"];
-const skip = kubeconfig ? false : "KUBECONFIG is not set";
+const { KUBECONFIG: named } = process.env;
+const skip = named ? false : missingRealServer;
 
 describe("against a real API server", { skip, timeout: 120_000 }, () => {
   const namespace = `capstan-client-${process.pid}`;
   const warnings: string[] = [];
+  let server: RealServer | undefined;
   let cluster: ClusterClient;
   let client: Client;
 
   before(async () => {
+    if (!named) server = await startRealServer();
     cluster = await clientFromKubeconfig({
       env: systemEnv,
-      paths: (kubeconfig ?? "").split(":"),
+      paths: (named ?? server?.kubeconfig ?? "").split(":"),
       processEnv: process.env,
       onWarning: (warning) => warnings.push(warning),
     });
@@ -60,6 +63,7 @@ describe("against a real API server", { skip, timeout: 120_000 }, () => {
   after(async () => {
     await cluster.client.delete(Namespace, { name: namespace });
     await cluster.close();
+    await server?.stop();
   });
 
   test("objects are created, read, updated, patched, applied and deleted", async () => {

@@ -2,6 +2,7 @@
 // KUBECONFIG whose user may create namespaces and CRDs. Real time, so these tests take some seconds.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { missingRealServer, type RealServer, startRealServer } from "../../scripts/cluster/api-server.ts";
 import type { Client } from "../client/client.ts";
 import { type ClusterClient, clientFromKubeconfig } from "../client/connect.ts";
 import { sleep } from "../env/env.ts";
@@ -69,19 +70,21 @@ const widgets = defineController({
   }),
 });
 
-const kubeconfig = process.env["KUBECONFIG"];
+const { KUBECONFIG: named } = process.env;
 
 describe("the runtime on a real API server", {
-  skip: kubeconfig ? false : "KUBECONFIG is not set",
+  skip: named ? false : missingRealServer,
   timeout: 120_000,
 }, () => {
   const namespace = `capstan-runtime-${process.pid}`;
+  let server: RealServer | undefined;
   let cluster: ClusterClient;
   let client: Client;
   before(async () => {
+    if (!named) server = await startRealServer();
     cluster = await clientFromKubeconfig({
       env: systemEnv,
-      paths: (kubeconfig ?? "").split(":"),
+      paths: (named ?? server?.kubeconfig ?? "").split(":"),
       processEnv: process.env,
     });
     client = cluster.client;
@@ -91,6 +94,7 @@ describe("the runtime on a real API server", {
     await client.delete(CustomResourceDefinition, { name: `widgets.${group}` }).catch(() => undefined);
     await client.delete(Namespace, { name: namespace });
     await cluster.close();
+    await server?.stop();
   });
 
   async function eventually(check: () => unknown, withinMs = 30_000): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { test } from "node:test";
+import { missingRealServer } from "../../scripts/cluster/api-server.ts";
 import { ConfigMap } from "../../src/api/builtin/configuration.ts";
 import { HorizontalPodAutoscaler } from "../../src/api/builtin/scaling.ts";
 import { Service } from "../../src/api/builtin/service.ts";
@@ -15,7 +16,7 @@ import { defineReconciler } from "../../src/runtime/controller.ts";
 import { createManager } from "../../src/runtime/manager.ts";
 import { done } from "../../src/runtime/result.ts";
 import { becomesQuiet, eventually, namespace, startClassWorld } from "./class-runtime-world.ts";
-import { missingApiServer, startRealApiServer } from "./real-api-server.ts";
+import { startRealApiServer } from "./real-api-server.ts";
 
 /** What the cluster's own controllers would do to a Deployment; there is no node. */
 const availableAtOnce = defineReconciler<Deployment>({
@@ -39,7 +40,7 @@ const availableAtOnce = defineReconciler<Deployment>({
   },
 });
 
-test("on a real kube-apiserver", { skip: missingApiServer, timeout: 300_000 }, async (context) => {
+test("on a real kube-apiserver", { skip: missingRealServer, timeout: 300_000 }, async (context) => {
   const real = await startRealApiServer(context);
   const { client, writes } = await startClassWorld(context, {
     client: real,

@@ -2,7 +2,7 @@
 // ask it what the real answer is; CAPSTAN_REAL_BIN names the folder with the two programs.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
@@ -26,12 +26,29 @@ export interface RealServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export function realServerFolder(): string | undefined {
-  const folder = process.env["CAPSTAN_REAL_BIN"] ?? join(homedir(), ".cache", "real-cluster", "bin-1.36.3");
-  return existsSync(join(folder, "kube-apiserver")) && existsSync(join(folder, "etcd")) ? folder : undefined;
+/** Where `npm run cluster -- --build` has put etcd and kube-apiserver, of the newest version; `CAPSTAN_REAL_BIN` names another folder. */
+export function realServerFolder(version = "*"): string | undefined {
+  const cluster = process.env["CAPSTAN_CLUSTER_DIR"] ?? join(homedir(), ".cache", "capstan-cluster");
+  const { CAPSTAN_REAL_BIN: named } = process.env;
+  const folders =
+    named === undefined
+      ? globSync(join(cluster, `bin-${version}`))
+          .sort()
+          .reverse()
+      : [named];
+  return folders.find((folder) => ["kube-apiserver", "etcd"].every((name) => existsSync(join(folder, name))));
 }
 
-export async function startRealServer(folder: string, extraFlags: readonly string[] = []): Promise<RealServer> {
+/** Why a test that needs it is skipped. */
+export const missingRealServer: string | false =
+  realServerFolder() === undefined &&
+  "no etcd and kube-apiserver are built on this machine (npm run cluster -- --build)";
+
+export async function startRealServer(
+  folder: string | undefined = realServerFolder(),
+  extraFlags: readonly string[] = [],
+): Promise<RealServer> {
+  if (folder === undefined) throw new Error(String(missingRealServer));
   const directory = mkdtempSync(join(tmpdir(), "capstan-real-"));
   const [clientPort, peerPort, apiPort] = [await freePort(), await freePort(), await freePort()];
   const token = randomBytes(16).toString("hex");
