@@ -168,15 +168,18 @@ test("a class of several functions becomes available, function by function", { t
   });
 
   await context.test("an unowned object with our label is reported and removed", async () => {
+    // A class of its own: of one object no more than a burst of events is told, and the cart has seen a lot.
+    await deploy(client, "basket", { functions: [classFunction("shop.Basket.sum")] });
+    await reaches(client, "basket", "available");
     await client.create(Service, {
-      metadata: { name: "stray", namespace, labels: { "oaas.io/owner": "cart" } },
+      metadata: { name: "stray", namespace, labels: { "oaas.io/owner": "basket" } },
       spec: { ports: [{ port: 1 }] },
     });
     await eventually(
-      () => children(client, "cart"),
-      (names) => assert.deepEqual(names, ["Deployment/cart", "Service/cart"]),
+      () => children(client, "basket"),
+      (names) => assert.deepEqual(names, ["Deployment/basket", "Service/basket"]),
     );
-    await reaches(client, "cart", "available");
+    await reaches(client, "basket", "available");
     await eventually(
       () => client.list(Event, { namespace }),
       ({ items }) => {
