@@ -39,9 +39,10 @@ export function compareCreate({ given, status, answer, warnings }: RecordedCreat
     return { ours: refusal(resource, object, errors), theirs };
   }
   const seen = throughStorage(resource, object);
+  // The real server warns of labels in the order of a Go map, which is another one every time.
   return {
-    ours: { object: comparable(seen), warnings: warningsOf(resource, object) },
-    theirs: { object: comparable(answer), warnings },
+    ours: { object: comparable(seen), warnings: warningsOf(resource, object).toSorted() },
+    theirs: { object: comparable(answer), warnings: warnings.toSorted() },
   };
 }
 
