@@ -5,7 +5,7 @@ import { coversMinecraftVersion, type MinecraftVersion } from "../../versions/mi
 export type AvailableVersion = NonNullable<NonNullable<Plugin["status"]>["availableVersions"]>[number];
 
 /** Whether a version of a plugin runs on a Minecraft version, and on whose word. */
-export type Fit = "Listed" | "Assumed" | "Overridden" | "Unsupported";
+export type Fit = "Listed" | "Assumed" | "Overridden" | "Unsupported" | "Undecided";
 
 export const fits = (fit: Fit): boolean => fit !== "Unsupported";
 

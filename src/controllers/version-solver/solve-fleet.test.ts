@@ -498,6 +498,19 @@ for (const { name, servers = onOne, plugins, expected, resolved, compatible, mes
   });
 }
 
+test("a server that waits for one plugin says nothing against another one", async () => {
+  const answer = await answerOf(
+    [server("s", { paper: ["1.21.1", "1.20.4"] })],
+    [plugin("p", { versions: { "1": ["1.20.4"] } }), { ...plugin("q", { versions: {} }), status: {} }],
+  );
+  assert.deepEqual(chosen(answer), { s: "-", p: "1", q: "-" });
+  assert.deepEqual((await verdictOf(answer, "s")).compatible, {
+    status: "True",
+    reason: "CompatibilityAssumed",
+    message: "No version is chosen yet, so nothing can be said against the plugins",
+  });
+});
+
 test("ten thousand versions of one plugin are solved in no time", async () => {
   const versions = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`1.${index}.0`, ["1.20.4"]]));
   const started = performance.now();

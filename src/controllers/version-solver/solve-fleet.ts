@@ -138,10 +138,13 @@ function pluginAnswer(
     const installed = candidates.find(({ version }) => version === installedOn(member, metadata.name));
     const available = chosen ?? installed;
     const server = servers.get(metadata.name)?.chosen;
+    // A server that waits for another plugin has no version yet that this one could fail to support.
+    const fitOf = (version: AvailableVersion): Fit =>
+      server ? compatibility.fitOf(member.plugin, version, server.version) : "Undecided";
     return {
       server: metadata.name,
       ...(available && { version: available.version }),
-      fit: available && server ? compatibility.fitOf(member.plugin, available, server.version) : "Unsupported",
+      fit: available ? fitOf(available) : "Unsupported",
     };
   });
   return {

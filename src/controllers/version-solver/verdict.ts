@@ -86,6 +86,12 @@ function serverCompatibility({ name, chosen }: ServerAnswer, { plugins }: FleetA
       reason: "IncompatiblePlugin",
       message: `No version fits ${chosen?.version.text ?? "this server"} and all other servers of: ${wrong.map(({ plugin }) => plugin.name).join(", ")}`,
     };
+  if (!chosen)
+    return {
+      status: "True",
+      reason: "CompatibilityAssumed",
+      message: "No version is chosen yet, so nothing can be said against the plugins",
+    };
   const assumed = matched
     .filter(({ plugin, match }) => match.fit === "Assumed" || plugin.state === "Unknown" || plugin.state === "Pending")
     .map(({ plugin }) => plugin.name);
@@ -98,7 +104,7 @@ function serverCompatibility({ name, chosen }: ServerAnswer, { plugins }: FleetA
   return {
     status: "True",
     reason: "AllCompatible",
-    message: `All ${matched.length} plugins fit ${chosen?.version.text ?? ""}`,
+    message: `All ${matched.length} plugins fit ${chosen.version.text}`,
   };
 }
 
