@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 const args = process.argv.slice(2);
 const machine = args.includes("--machine");
@@ -31,7 +31,8 @@ const run = spawnSync(
     `--test-reporter-destination=${summary}`,
     ...files,
   ],
-  { stdio: "inherit" },
+  // Every file is a process of its own, and most of them load the same modules: compiled once, a third of the time is saved.
+  { stdio: "inherit", env: { ...process.env, NODE_COMPILE_CACHE: resolve("node_modules/.cache/compiled") } },
 );
 // The one line that people and CI read comes last, whatever the reporters print.
 console.log(readFileSync(summary, "utf8").trim());

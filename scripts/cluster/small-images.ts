@@ -1,5 +1,6 @@
-// Writes the images that a bare cluster needs, from the machine's busybox: `pause` for every pod, `busybox`, and two that
-// stand in for workloads: `httpd` answers on port 8080, `crash` ends at once with exit code 1.
+// Writes the images that a bare cluster needs, from the machine's busybox: `pause` for every pod, `busybox`, and three that
+// stand in for workloads: `httpd` answers on port 8080, `crash` ends at once with exit code 1, `greedy` takes all the
+// memory that it can get.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,6 +34,12 @@ const images = [
   {
     name: "docker.io/local/crash:1",
     command: ["/bin/busybox", "false"],
+    files: [...base, program("bin/busybox")],
+  },
+  {
+    // A line without an end, of which it would keep all.
+    name: "docker.io/local/greedy:1",
+    command: ["/bin/busybox", "tail", "/dev/zero"],
     files: [...base, program("bin/busybox")],
   },
 ];

@@ -14,6 +14,7 @@ import { worldsStory } from "../end-to-end/game-platform-story.ts";
 import { type Recordings, startRecordings } from "../end-to-end/minecraft-recordings.ts";
 import { minecraftStory } from "../end-to-end/minecraft-story.ts";
 import { actionFaults } from "./action-faults.ts";
+import { classTroubles } from "./class-troubles.ts";
 import { databaseFaults } from "./database-faults.ts";
 import { resolverFaults } from "./faults.ts";
 import { becomesReady, install, printed } from "./install.ts";
@@ -81,6 +82,9 @@ test("on a real cluster", { timeout: 1_500_000 }, async (context) => {
       image: "docker.io/local/httpd:1",
       crashingImage: "docker.io/local/crash:1",
     }),
+  );
+  await part(context, "a class tells what a real node and a real quota do to it", (inner) =>
+    classTroubles(inner, world),
   );
   await part(context, "servers and plugins are solved, and the server runs", async (inner) => {
     await giveVolume(world);
