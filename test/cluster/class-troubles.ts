@@ -20,19 +20,19 @@ const troubles: readonly Trouble[] = [
   {
     name: "absent",
     reason: "ImagePull",
-    message: /^Pod absent-fn-0-\S+ cannot get image docker\.io\/local\/absent:1: (ErrImagePull|ImagePullBackOff)/,
+    message: /^Pod absent-\S+ cannot get image docker\.io\/local\/absent:1: (ErrImagePull|ImagePullBackOff)/,
     functions: [classFunction("shop.Absent.add", { container_image: "docker.io/local/absent:1", port: 8080 })],
   },
   {
     name: "huge",
     reason: "Unschedulable",
-    message: /^Pod huge-fn-0-\S+ fits on no node: .*Insufficient cpu/,
+    message: /^Pod huge-\S+ fits on no node: .*Insufficient cpu/,
     functions: [classFunction("shop.Huge.add", { container_image: image, port: 8080, cpu_request: "1000" })],
   },
   {
     name: "greedy",
     reason: "OutOfMemory",
-    message: /^Pod greedy-fn-0-\S+ was killed for lack of memory, restart count=\d+/,
+    message: /^Pod greedy-\S+ was killed for lack of memory, restart count=\d+/,
     functions: [
       classFunction("shop.Greedy.add", {
         container_image: "docker.io/local/greedy:1",
