@@ -4,6 +4,7 @@
 export const servedKinds: readonly string[] = [
   ...core("Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Endpoints", "Node", "Pod"),
   ...core("PersistentVolume", "PersistentVolumeClaim", "ReplicationController", "Event"),
+  ...core("ResourceQuota", "LimitRange"),
   ...of("apps/v1", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"),
   ...of("batch/v1", "Job", "CronJob"),
   ...of("autoscaling/v2", "HorizontalPodAutoscaler"),

@@ -1,6 +1,7 @@
 import type { Env } from "../env/env.ts";
 import type { HttpRequest } from "../http/message.ts";
 import type { Admission } from "./admission/admission.ts";
+import type { Quotas } from "./admission/quotas.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { TokenSigner } from "./auth/jwt.ts";
 import type { RbacAuthorizer } from "./auth/rbac.ts";
@@ -22,6 +23,7 @@ export interface ServerParts {
   readonly discovery: Discovery;
   readonly openApi: OpenApi;
   readonly admission: Admission;
+  readonly quotas: Quotas;
   readonly authenticator: Authenticator;
   readonly authorizer: RbacAuthorizer;
   readonly tokenSigner: TokenSigner;

@@ -65,8 +65,8 @@ export interface Strategy {
   prepareForUpdate(object: KubeObject, old: KubeObject): KubeObject;
   validate(object: KubeObject): readonly FieldError[];
   validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
-  /** Warning headers, such as a deprecated field. */
-  warnings?(object: KubeObject): readonly string[];
+  /** Warning headers, such as a deprecated field; the old object is absent in a create. */
+  warnings?(object: KubeObject, old?: KubeObject): readonly string[];
   /** A PUT to a name that does not exist creates the object (Lease, Endpoints, …). */
   readonly allowCreateOnUpdate?: boolean;
   /** A PUT without a resourceVersion overwrites whatever is there. */

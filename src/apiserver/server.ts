@@ -3,8 +3,10 @@ import type { Env } from "../env/env.ts";
 import type { HttpHandler } from "../http/message.ts";
 import { builtinAdmission } from "./admission/builtin-admission.ts";
 import { admissionChain } from "./admission/chain.ts";
+import { limitRanger } from "./admission/limit-ranger.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { PolicyAdmission } from "./admission/policies.ts";
+import { Quotas } from "./admission/quotas.ts";
 import { type CallWebhook, webhookCaller } from "./admission/webhook-call.ts";
 import { WebhookAdmission } from "./admission/webhooks.ts";
 import { Authenticator, type StaticToken } from "./auth/authenticate.ts";
@@ -77,11 +79,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     openApi: new OpenApi(resources, discovery),
     admission: admissionChain([
       namespaceLifecycle(store),
+      limitRanger(store),
       builtinAdmission(env, store),
       preventEscalation(authorizer),
       new WebhookAdmission(env, store, authorizer, options.callWebhook ?? webhookCaller(env)),
       new PolicyAdmission(store, resources, authorizer),
     ]),
+    quotas: new Quotas(env, store, () => resources.find("", "v1", "resourcequotas")),
     authenticator: new Authenticator(options.tokens ?? [], new TokenChecker(env, store, tokenSigner)),
     authorizer,
     tokenSigner,

@@ -24,6 +24,7 @@ import { createKubelet } from "./pod/kubelet.ts";
 import { standIn } from "./pod/stood-in.ts";
 import { placesIn } from "./process/places.ts";
 import { createProcesses } from "./process/processes.ts";
+import { quotaController } from "./quota/controller.ts";
 import { replicaSetController, replicationController } from "./replica-set/controller.ts";
 import { endpointsController } from "./service/controller.ts";
 import { statefulSetController } from "./stateful-set/controller.ts";
@@ -120,6 +121,7 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
         daemonSetController,
         endpointsController,
         disruptionController,
+        quotaController(client, monitors),
         autoscalerController,
         claimController(places.claim),
         volumeController(places.claim),

@@ -51,6 +51,12 @@ export const Node = defineKind({
 });
 export type Node = ResourceOf<typeof Node>;
 
+const scopeSelector = openObject({
+  matchExpressions: optional(
+    array(openObject({ scopeName: string(), operator: string(), values: optional(array(string())) })),
+  ),
+});
+
 export const ResourceQuota = defineKind({
   group: "",
   version: "v1",
@@ -58,7 +64,11 @@ export const ResourceQuota = defineKind({
   plural: "resourcequotas",
   shortNames: ["quota"],
   description: "The most that a namespace may use.",
-  spec: openObject({ hard: optional(map(intOrString())), scopes: optional(array(string())) }),
+  spec: openObject({
+    hard: optional(map(intOrString())),
+    scopes: optional(array(string())),
+    scopeSelector: optional(scopeSelector),
+  }),
   status: openObject({ hard: optional(map(intOrString())), used: optional(map(intOrString())) }),
 });
 export type ResourceQuota = ResourceOf<typeof ResourceQuota>;

@@ -30,7 +30,8 @@ export interface Behaviour {
   /** Parts that are written through sub-resources of their own, by their names. */
   readonly parts?: Readonly<Record<string, PartBehaviour>>;
   validateStatus?(object: Draft, old: Draft): readonly FieldError[];
-  warnings?(object: Draft): readonly string[];
+  /** The old object is absent in a create. */
+  warnings?(object: Draft, old?: Draft): readonly string[];
   readonly allowCreateOnUpdate?: boolean;
   readonly refusesUnconditionalUpdate?: boolean;
   readonly keepsStatusOnCreate?: boolean;

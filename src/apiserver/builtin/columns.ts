@@ -40,6 +40,16 @@ export const ageColumn: TableColumn = column(
   },
 );
 
+/** For kinds of which kubectl has nothing else to tell. */
+export const createdAtColumn: TableColumn = column(
+  "Created At",
+  (object) => child(object, "metadata")?.["creationTimestamp"] ?? null,
+  {
+    type: "date",
+    description: "When the object was created.",
+  },
+);
+
 /** How long ago a timestamp is, as kubectl says it. */
 export function ageOf(holder: Draft | undefined, field: string, now: Date): string {
   const time = Date.parse(text(holder, field));

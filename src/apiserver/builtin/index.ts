@@ -9,6 +9,7 @@ export {
   type GroupVersionKind,
 } from "./definitions.ts";
 export { humanDuration } from "./human-duration.ts";
+export { claimLimitErrors, type LimitRange, podLimitErrors, withDefaultLimits } from "./limit-range.ts";
 export { labelName, type NameRule, pathSegmentName, subdomainName } from "./names.ts";
 export { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 export { type DecodedProtobuf, decodeProtobuf, ProtobufError, type ProtobufProblem } from "./protobuf.ts";

@@ -59,7 +59,9 @@ export function strategyOf({ struct, namespaced, hasStatus }: KindShape, behavio
         ...(behaviour.validateUpdate?.(parts, partsOf(old)) ?? []),
       ];
     },
-    ...(behaviour.warnings && { warnings: (object) => behaviour.warnings?.(partsOf(object)) ?? [] }),
+    ...(behaviour.warnings && {
+      warnings: (object, old) => behaviour.warnings?.(partsOf(object), old && partsOf(old)) ?? [],
+    }),
     allowCreateOnUpdate: behaviour.allowCreateOnUpdate ?? false,
     allowUnconditionalUpdate: !behaviour.refusesUnconditionalUpdate,
   };

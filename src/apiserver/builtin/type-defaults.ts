@@ -1,6 +1,7 @@
 import { addQuantities, formatQuantity, quantity } from "../../kube/quantity.ts";
 import { child, type Draft, fill, fillEmpty, items, text } from "./draft.ts";
 import { imageTag } from "./image.ts";
+import { limitRangeItem } from "./limit-range-defaults.ts";
 
 /** The defaults of types that stand in several kinds, by the name of the type. */
 
@@ -104,6 +105,7 @@ export const typeDefaults: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   [`${core}.PersistentVolumeClaimStatus`, values({ phase: "Pending" })],
   [`${core}.NamespaceStatus`, values({ phase: "Active" })],
   [`${core}.ServicePort`, servicePort],
+  [`${core}.LimitRangeItem`, limitRangeItem],
   [`${core}.EndpointPort`, values({ protocol: "TCP" })],
   ["io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern", values({ status: "True" })],
   ["io.k8s.api.discovery.v1.EndpointPort", discoveryPort],

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { dns1123LabelErrors } from "../../kube/names.ts";
+import { compareQuantities } from "../../kube/quantity.ts";
 import { child, type Draft, entries, items, numeral, strings, text } from "./draft.ts";
 import { read } from "./validation/quantities.ts";
 
@@ -192,6 +193,22 @@ export const storageClassWarnings = (object: Draft): Warnings =>
       labelWarning(text(expression, "key"), `allowedTopologies[${index}].matchLabelExpressions[${at}].key`),
     ),
   );
+
+/** A quota of requests that is greater than that of limits can never be used up; said when it is made. */
+export function quotaWarnings(object: Draft, old?: Draft): Warnings {
+  const hard = child(child(object, "spec"), "hard");
+  if (old || !hard) return [];
+  return ["cpu", "memory", "storage", "ephemeral-storage"].flatMap((name) => {
+    const bare = name === "cpu" || name === "memory" ? [name] : [];
+    const request = [`requests.${name}`, ...bare].find((candidate) => hard[candidate] !== undefined);
+    const limit = `limits.${name}`;
+    if (request === undefined || hard[limit] === undefined) return [];
+    if (compareQuantities(read(hard[request]), read(hard[limit])) <= 0) return [];
+    return [
+      `ResourceQuota ${request} (${String(hard[request])}) should be less than ${limit} (${String(hard[limit])})`,
+    ];
+  });
+}
 
 /** A key pair that cannot be read helps nobody who mounts it. */
 export function secretWarnings(object: Draft): Warnings {

@@ -56,6 +56,8 @@ async function createOnce(
   request.warnings.push(...(strategy.warnings?.(object) ?? []));
   const { name } = object.metadata;
   await admission.validate({ ...question, name, object });
+  // From here to the write nothing waits: whatever else asks for the rest of a quota comes before or after.
+  const charge = parts.quotas.check({ ...question, name, object });
   const key = storageKey(namespaceOf(endpoint, info.namespace), name);
   const taken = store.latest(endpoint.collection, key)?.object;
   if (taken) throw alreadyExists(endpoint.resourceName, name, taken.metadata.deletionTimestamp !== undefined);
@@ -63,6 +65,7 @@ async function createOnce(
   if (options.dryRun) return unsavedEntry(key, stored);
   const outcome = store.write(endpoint.collection, key, undefined, stored);
   if (!outcome) throw internalError("the object appeared in the same turn");
+  charge?.();
   return outcome;
 }
 

@@ -72,9 +72,10 @@ async function updateOnce(
   const object = prepare((await admission.mutate(question)) ?? stamped);
   const errors = validation(request, change, object, old);
   if (errors.length > 0) throw invalid(endpoint.kindName, info.name, errors);
-  if (info.subresource === "") request.warnings.push(...(endpoint.resource.strategy.warnings?.(object) ?? []));
+  if (info.subresource === "") request.warnings.push(...(endpoint.resource.strategy.warnings?.(object, old) ?? []));
   await admission.validate({ ...question, object });
   if (deepEqual(object, old)) return existing;
+  const charge = parts.quotas.check({ ...question, object });
   const stored = endpoint.toStored(object);
   if (options.dryRun) return unsavedEntry(existing.key, stored);
   if (isReleased(endpoint, object)) {
@@ -82,7 +83,9 @@ async function updateOnce(
     // The answer shows the object as its last writer left it.
     return gone?.then(() => unsavedEntry(existing.key, stored));
   }
-  return store.write(endpoint.collection, existing.key, existing, stored);
+  const written = store.write(endpoint.collection, existing.key, existing, stored);
+  if (written) charge?.();
+  return written;
 }
 
 function checkUid({ endpoint, info }: ApiRequest, { expectedUid }: Change, old: KubeObject): void {

@@ -67,7 +67,10 @@ function podOf(set: DaemonSet, node: string, hash: string): NewObject<Pod> {
     ...template.spec,
     affinity: {
       ...template.spec.affinity,
-      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } },
+      nodeAffinity: {
+        ...(template.spec.affinity?.["nodeAffinity"] as object | undefined),
+        requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] },
+      },
     },
     tolerations: [...(template.spec.tolerations ?? []), ...daemonTolerations],
   };

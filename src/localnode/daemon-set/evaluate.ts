@@ -1,6 +1,7 @@
 import type { Node } from "../../api/builtin/cluster.ts";
 import type { Pod } from "../../api/builtin/pod.ts";
 import type { DaemonSet } from "../../api/builtin/workloads.ts";
+import { wantsNode } from "../node/node-affinity.ts";
 import { tolerates } from "../node/tolerate.ts";
 import { revisionHashLabel } from "../revision/history.ts";
 import { isPodAvailable, isPodFinished, isPodReady, isPodTerminating } from "../workloads/pod-facts.ts";
@@ -83,11 +84,11 @@ export function evaluate({ set, pods, nodes, hash, now }: DaemonSnapshot): Daemo
 }
 
 function runsOn(set: DaemonSet, node: Node): boolean {
-  const { nodeSelector, tolerations = [] } = set.spec.template.spec;
-  const all = [...tolerations, ...daemonTolerations];
-  const fits = Object.entries(nodeSelector ?? {}).every(([key, value]) => node.metadata.labels?.[key] === value);
+  const { spec } = set.spec.template;
+  const all = [...(spec.tolerations ?? []), ...daemonTolerations];
   return (
-    fits && (node.spec.taints ?? []).every((taint) => taint.effect === "PreferNoSchedule" || tolerates(all, taint))
+    wantsNode(spec, node) &&
+    (node.spec.taints ?? []).every((taint) => taint.effect === "PreferNoSchedule" || tolerates(all, taint))
   );
 }
 

@@ -1,4 +1,4 @@
-import { Node } from "../../api/builtin/cluster.ts";
+import { Namespace, Node } from "../../api/builtin/cluster.ts";
 import { Pod } from "../../api/builtin/pod.ts";
 import { PersistentVolumeClaim } from "../../api/builtin/volume.ts";
 import { isConflict, isNotFound } from "../../client/api-error.ts";
@@ -13,12 +13,20 @@ import { done, type Result } from "../../runtime/result.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
 import { scheduler } from "../identity.ts";
 import { byNode, podNodeIndex } from "../pod/pod-index.ts";
+import { parseSimulation, simulateAnnotation } from "../pod/simulate.ts";
 import { claimNamesOf } from "../storage/claims.ts";
 import { isPodFinished } from "../workloads/pod-facts.ts";
+import { BoundPods } from "./bound-pods.ts";
+import { wantsNode } from "./node-affinity.ts";
+import { type Placement, podAffinityObjection } from "./pod-affinity.ts";
 import { tolerates } from "./tolerate.ts";
 
-/** Gives pods to a node that will have them; with one node the only question is whether it does. */
+/**
+ * Gives pods to a node that will have them; with one node the only question is whether it does. How much pods ask for is
+ * not a question: containers that are stood in for use nothing, and a manifest made for large machines comes alive too.
+ */
 export function schedulerController(client: Client, maxPods: number): Controller {
+  const bound = new BoundPods();
   return defineReconciler({
     name: "default-scheduler",
     reconciles: Pod,
@@ -37,22 +45,34 @@ export function schedulerController(client: Client, maxPods: number): Controller
         ],
         map: (_pod, read) => waiting(read),
       }),
+      // And one that has come to a node may be what others wanted to be near to.
+      watch(Pod, {
+        predicates: [(change) => change.kind === "Updated" && isPlaced(change.object) && !isPlaced(change.old)],
+        map: () => bound.wantedNear(),
+      }),
     ],
+    reads: [Namespace],
     indexes: [byNode],
     fieldManager: scheduler,
     permissions: [allow(Pod, ["patch"], "status"), bindingPermission],
     async reconcile(key, context) {
       const pod = context.read.get(Pod, key);
+      bound.forget(key);
       if (pod === undefined || !isUnscheduled(pod)) return done;
       const nodes = context.read.list(Node);
       const claims = claimObjection(pod, context);
       if (claims !== undefined) {
         return reportUnschedulable(pod, `0/${nodes.length} nodes are available: ${claims}.`, context);
       }
-      const objections = nodes.map((node) => objectionOf(pod, node, context, maxPods));
+      const placement = placementOf(nodes, bound, context.read);
+      const objections = nodes.map((node) => objectionOf(pod, node, placement, maxPods));
       const node = nodes[objections.indexOf(undefined)];
-      if (node === undefined) return reportUnschedulable(pod, unschedulableMessage(objections), context);
-      await bind(client, pod, node, context);
+      if (node === undefined) {
+        if (pod.spec.affinity !== undefined) bound.wantNear(key);
+        return reportUnschedulable(pod, unschedulableMessage(objections), context);
+      }
+      bound.add(pod, node.metadata.name);
+      if (!(await bind(client, pod, node, context))) bound.drop(pod);
       return done;
     },
   });
@@ -84,7 +104,23 @@ const isUnscheduled = (pod: Pod): boolean => {
   );
 };
 
-type Rule = (pod: Pod, node: Node) => string | undefined;
+const isPlaced = ({ spec }: Pod): boolean => spec.nodeName !== undefined && spec.nodeName !== "";
+
+/** As it is now; every rule of one decision sees the same. */
+function placementOf(nodes: readonly Node[], bound: BoundPods, read: Read): Placement {
+  const known = new Map<string, readonly Pod[]>();
+  return {
+    nodes,
+    podsOn(node) {
+      const pods = known.get(node) ?? bound.on(node, read).filter((pod) => !isPodFinished(pod));
+      known.set(node, pods);
+      return pods;
+    },
+    namespaceLabels: (name) => read.get(Namespace, { name })?.metadata.labels,
+  };
+}
+
+type Rule = (pod: Pod, node: Node, placement: Placement) => string | undefined;
 
 /** The first objection is the reason; the words are the ones that people search for. */
 const rules: readonly Rule[] = [
@@ -100,19 +136,21 @@ const rules: readonly Rule[] = [
     );
     return taint && `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`;
   },
-  (pod, node) =>
-    Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => node.metadata.labels?.[key] === value)
-      ? undefined
-      : "node(s) didn't match Pod's node affinity/selector",
+  (pod, node) => (wantsNode(pod.spec, node) ? undefined : "node(s) didn't match Pod's node affinity/selector"),
+  (pod) => {
+    const simulation = parseSimulation(pod.metadata.annotations?.[simulateAnnotation]);
+    const lacking = simulation.ok ? simulation.value.unschedulable : undefined;
+    return lacking && `Insufficient ${lacking}`;
+  },
+  podAffinityObjection,
 ];
 
-function objectionOf(pod: Pod, node: Node, { read }: ReconcileContext, maxPods: number): string | undefined {
+function objectionOf(pod: Pod, node: Node, placement: Placement, maxPods: number): string | undefined {
   for (const rule of rules) {
-    const objection = rule(pod, node);
+    const objection = rule(pod, node, placement);
     if (objection !== undefined) return objection;
   }
-  const there = read.byIndex(Pod, podNodeIndex, node.metadata.name);
-  return there.filter((other) => !isPodFinished(other)).length >= maxPods ? "Too many pods" : undefined;
+  return placement.podsOn(node.metadata.name).length >= maxPods ? "Too many pods" : undefined;
 }
 
 /** A pod waits for its claims wherever it would run. */
@@ -129,7 +167,8 @@ function claimObjection(pod: Pod, { read }: ReconcileContext): string | undefine
   return undefined;
 }
 
-async function bind(client: Client, pod: Pod, node: Node, { events, signal }: ReconcileContext): Promise<void> {
+/** Answers whether the pod is there now. */
+async function bind(client: Client, pod: Pod, node: Node, { events, signal }: ReconcileContext): Promise<boolean> {
   const { namespace, name, uid } = pod.metadata;
   const target = { apiVersion: "v1", kind: "Node", name: node.metadata.name };
   const body = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target };
@@ -137,11 +176,12 @@ async function bind(client: Client, pod: Pod, node: Node, { events, signal }: Re
     await client.raw({ method: "POST", target: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body, signal });
   } catch (error) {
     // Gone, or bound by somebody else meanwhile: nothing is left to do.
-    if (isConflict(error) || isNotFound(error)) return;
+    if (isConflict(error) || isNotFound(error)) return false;
     throw error;
   }
   const message = `Successfully assigned ${namespace}/${name} to ${node.metadata.name}`;
   events.record(pod, { type: "Normal", reason: "Scheduled", message });
+  return true;
 }
 
 function unschedulableMessage(objections: readonly (string | undefined)[]): string {

@@ -13,6 +13,10 @@ const understood: readonly [string, string, string, Partial<Behaviour>][] = [
   ["the words in any order", "after=2s  exit=1", "web", { exit: { code: 1, afterMs: 2_000 } }],
   ["a rule for one container", "web: exit=3; never-ready", "web", { exit: { code: 3, afterMs: 0 } }],
   ["the rule for all others", "web: exit=3; never-ready", "db", { readyAfterMs: undefined }],
+  ["killed for its memory", "oom", "web", { exit: { code: 137, afterMs: 0, isOutOfMemory: true } }],
+  ["killed after a while", "after=2s oom", "web", { exit: { code: 137, afterMs: 2_000, isOutOfMemory: true } }],
+  ["fits nowhere", "unschedulable", "web", { lacking: "cpu" }],
+  ["fits nowhere for want of a resource", "unschedulable=example.com/gpu", "web", { lacking: "example.com/gpu" }],
   ["slow to stop", "stop-after=500ms", "web", { stopAfterMs: 500 }],
 ];
 
@@ -28,7 +32,9 @@ const refused: readonly [string, string, RegExp][] = [
   ["an unknown word", "explode", /"explode" is not understood: known words are start-after=5s/],
   ["no duration", "ready-after=soon", /takes a duration such as 5s/],
   ["an exit code out of range", "exit=256", /a number from 0 to 255/],
-  ["a time without an end", "after=5s", /says when `exit=CODE` happens/],
+  ["a time without an end", "after=5s", /says when `exit=CODE` or `oom` happens/],
+  ["a resource that is none", "unschedulable=a b", /"b" is not understood/],
+  ["a resource without a name", "unschedulable=", /a resource is named as in requests/],
 ];
 
 for (const [name, text, message] of refused) {
@@ -38,3 +44,9 @@ for (const [name, text, message] of refused) {
     assert.match(parsed.message, message);
   });
 }
+
+test("a pod fits nowhere when one of its containers does not", () => {
+  const parsed = parseSimulation("web: never-ready; db: unschedulable=memory");
+  assert.ok(parsed.ok);
+  assert.equal(parsed.value.unschedulable, "memory");
+});

@@ -1,4 +1,5 @@
 import { formatDurationMs, parseDurationMs } from "../../kube/duration.ts";
+import { labelKeyErrors } from "../../kube/names.ts";
 import { type Parsed, parsed, refused } from "../../kube/parsed.ts";
 
 /**
@@ -7,7 +8,7 @@ import { type Parsed, parsed, refused } from "../../kube/parsed.ts";
  *
  *     rule  := [container ":"] word*
  *     word  := "start-after=" D | "ready-after=" D | "never-ready" | "never-start"
- *            | "exit=" CODE | "after=" D | "stop-after=" D
+ *            | "exit=" CODE | "oom" | "after=" D | "stop-after=" D | "unschedulable" ["=" RESOURCE]
  */
 export const simulateAnnotation = "localnode.capstan.dev/simulate";
 
@@ -18,16 +19,20 @@ export interface Behaviour {
   readonly neverStart: boolean;
   /** From the start to readiness; undefined: never. */
   readonly readyAfterMs: number | undefined;
-  /** Ends by itself, so long after its start. */
-  readonly exit?: { readonly code: number; readonly afterMs: number };
+  /** Ends by itself, so long after its start; `isOutOfMemory`: as if it was killed for taking too much. */
+  readonly exit?: { readonly code: number; readonly afterMs: number; readonly isOutOfMemory?: true };
   /** From being asked to stop to having stopped. */
   readonly stopAfterMs: number;
+  /** As if no node had enough of this resource; said for one container, it holds for its whole pod. */
+  readonly lacking?: string;
 }
 
 export const plainBehaviour: Behaviour = { startAfterMs: 0, neverStart: false, readyAfterMs: 0, stopAfterMs: 0 };
 
 export interface Simulation {
   of(container: string): Behaviour;
+  /** The resource of which no node has enough for the pod. */
+  readonly unschedulable?: string;
 }
 
 export function parseSimulation(text: string | undefined): Parsed<Simulation> {
@@ -39,7 +44,11 @@ export function parseSimulation(text: string | undefined): Parsed<Simulation> {
     if (!behaviour.ok) return behaviour;
     if (rule.trim() !== "") rules.set(named?.[1] ?? "", behaviour.value);
   }
-  return parsed({ of: (container) => rules.get(container) ?? rules.get("") ?? plainBehaviour });
+  const unschedulable = [...rules.values()].find(({ lacking }) => lacking !== undefined)?.lacking;
+  return parsed({
+    of: (container) => rules.get(container) ?? rules.get("") ?? plainBehaviour,
+    ...(unschedulable !== undefined && { unschedulable }),
+  });
 }
 
 const maxLength = 4096;
@@ -51,7 +60,13 @@ function parseWords(words: readonly string[]): Parsed<Behaviour> {
     const [name = "", value] = splitOnce(word);
     if (name === "never-ready" && value === undefined) behaviour = { ...behaviour, readyAfterMs: undefined };
     else if (name === "never-start" && value === undefined) behaviour = { ...behaviour, neverStart: true };
-    else if (name === "exit") {
+    else if (name === "oom" && value === undefined)
+      behaviour = { ...behaviour, exit: { code: killedExitCode, afterMs: 0, isOutOfMemory: true } };
+    else if (name === "unschedulable") {
+      if (value !== undefined && labelKeyErrors(value).length > 0)
+        return wrong(word, "a resource is named as in requests, such as memory");
+      behaviour = { ...behaviour, lacking: value ?? "cpu" };
+    } else if (name === "exit") {
       if (!/^\d{1,3}$/.test(value ?? "") || Number(value) > 255)
         return wrong(word, "an exit code is a number from 0 to 255");
       behaviour = { ...behaviour, exit: { code: Number(value), afterMs: 0 } };
@@ -66,12 +81,16 @@ function parseWords(words: readonly string[]): Parsed<Behaviour> {
     } else return wrong(word, `known words are ${known}`);
   }
   if (exitAfterMs === undefined) return parsed(behaviour);
-  if (behaviour.exit === undefined) return wrong("after", "it says when `exit=CODE` happens, which is missing");
+  if (behaviour.exit === undefined)
+    return wrong("after", "it says when `exit=CODE` or `oom` happens, which is missing");
   return parsed({ ...behaviour, exit: { ...behaviour.exit, afterMs: exitAfterMs } });
 }
 
 const durations: ReadonlySet<string> = new Set(["start-after", "ready-after", "stop-after", "after"]);
-const known = "start-after=5s, ready-after=5s, never-ready, never-start, exit=1, after=2s and stop-after=5s";
+const known =
+  "start-after=5s, ready-after=5s, never-ready, never-start, exit=1, oom, after=2s, stop-after=5s and unschedulable";
+/** 128 and SIGKILL. */
+const killedExitCode = 137;
 
 const wrong = (word: string, why: string): Parsed<Behaviour> =>
   refused(`${simulateAnnotation}: ${JSON.stringify(word)} is not understood: ${why}`);

@@ -26,9 +26,8 @@ export function standIn(env: Env, request: RunRequest): ContainerRun {
     });
     timers.add(cancel);
   };
-  const exit = (exitCode: number): void => {
+  const exit = (exitCode: number, reason = exitCode === 0 ? "Completed" : "Error"): void => {
     const startedAt = state.kind === "Running" ? { startedAt: state.startedAt } : {};
-    const reason = exitCode === 0 ? "Completed" : "Error";
     become({ kind: "Exited", exitCode, reason, ...startedAt, finishedAt: env.now() });
   };
   const run = (): void => {
@@ -40,7 +39,7 @@ export function standIn(env: Env, request: RunRequest): ContainerRun {
     if (readyInMs !== undefined && readyInMs > 0)
       later(readyInMs, () => become({ kind: "Running", startedAt, ready: true }));
     const { exit: end } = behaviour;
-    if (end !== undefined) later(end.afterMs - ageMs, () => exit(end.code));
+    if (end !== undefined) later(end.afterMs - ageMs, () => exit(end.code, end.isOutOfMemory && "OOMKilled"));
   };
 
   if (behaviour.neverStart) {

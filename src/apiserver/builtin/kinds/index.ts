@@ -19,6 +19,7 @@ import {
   validatingAdmissionPolicyBinding,
   webhookConfiguration,
 } from "./policies.ts";
+import { limitRange, resourceQuota } from "./quotas.ts";
 import { persistentVolume, persistentVolumeClaim } from "./storage.ts";
 import {
   controllerRevision,
@@ -45,6 +46,8 @@ export const behaviours: ReadonlyMap<string, Behaviour> = new Map([
   ["v1/PersistentVolume", persistentVolume],
   ["v1/PersistentVolumeClaim", persistentVolumeClaim],
   ["v1/ReplicationController", replicationController],
+  ["v1/ResourceQuota", resourceQuota],
+  ["v1/LimitRange", limitRange],
   ["v1/Event", coreEvent],
   ["events.k8s.io/v1/Event", newEvent],
   ["apps/v1/Deployment", deployment],

@@ -1,6 +1,6 @@
 import type { TableColumn } from "../../resource.ts";
 import type { Behaviour } from "../behaviour.ts";
-import { ageColumn, column, nameColumn, wide } from "../columns.ts";
+import { ageColumn, column, createdAtColumn, nameColumn, wide } from "../columns.ts";
 import { child, type Draft, descend, fill, fillEmpty, items, numeral, text } from "../draft.ts";
 import { pathSegmentName } from "../names.ts";
 import { validatePolicy, validatePolicyBinding, validateWebhooks } from "../validation/admission.ts";
@@ -22,15 +22,6 @@ import { validateBudgetStatus } from "../validation/status.ts";
 import { storageClassWarnings } from "../warnings.ts";
 
 /** Lease, RBAC, PodDisruptionBudget, PriorityClass, StorageClass and admission. */
-
-const createdAtColumn: TableColumn = column(
-  "Created At",
-  (object) => child(object, "metadata")?.["creationTimestamp"] ?? null,
-  {
-    type: "date",
-    description: "When the object was created.",
-  },
-);
 
 export const lease: Behaviour = {
   validate: validateLease,

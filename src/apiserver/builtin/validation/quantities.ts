@@ -20,32 +20,40 @@ export function validateResources(resources: Draft | undefined, path: string): E
 }
 
 function amountErrors(name: string, value: unknown, path: string): Errors {
-  return [...nameErrors(name, path), ...quantityErrors(name, value, path)];
+  return [...containerNameErrors(name, path), ...quantityErrors(name, value, path)];
 }
 
-const standardNames = new Set(["cpu", "memory", "ephemeral-storage"]);
-const otherStandardNames = new Set([
-  "storage",
-  "requests.cpu",
-  "requests.memory",
-  "limits.cpu",
-  "limits.memory",
-  "pods",
+const containerNames: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
+
+/** What a quota can limit by a name without a domain. */
+export const quotaNames: ReadonlySet<string> = new Set([
+  ...containerNames,
+  ...["requests.cpu", "requests.memory", "requests.storage", "requests.ephemeral-storage"],
+  ...["limits.cpu", "limits.memory", "limits.ephemeral-storage"],
+  ...["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps"],
+  ...["persistentvolumeclaims", "services.nodeports", "services.loadbalancers"],
 ]);
 
 const isHugePage = (name: string): boolean => name.startsWith("hugepages-");
+export const isQuotaHugePage = (name: string): boolean => isHugePage(name) || name.startsWith("requests.hugepages-");
 
-function nameErrors(name: string, path: string): Errors {
+/** A name that Kubernetes knows, or one with a domain before it. */
+export function resourceNameErrors(name: string, path: string): Errors {
   const wrong = labelKeyErrors(name);
   if (wrong.length > 0) return wrong.map((error) => invalid(path, name, error));
-  if (name.includes("/")) return [];
-  const errors: FieldError[] = [];
-  if (!standardNames.has(name) && !otherStandardNames.has(name) && !isHugePage(name)) {
-    errors.push(invalid(path, name, "must be a standard resource type or fully qualified"));
+  const isKnown = name.includes("/") || quotaNames.has(name) || name === "storage" || isQuotaHugePage(name);
+  return isKnown ? [] : [invalid(path, name, "must be a standard resource type or fully qualified")];
+}
+
+/** As above, of which a container may ask for some. */
+export function containerNameErrors(name: string, path: string): Errors {
+  const errors = resourceNameErrors(name, path);
+  if (!name.includes("/")) {
+    if (containerNames.has(name) || isHugePage(name)) return errors;
+    return [...errors, invalid(path, name, "must be a standard resource for containers")];
   }
-  if (!standardNames.has(name) && !isHugePage(name))
-    errors.push(invalid(path, name, "must be a standard resource for containers"));
-  return errors;
+  if (isNative(name) || isExtended(name)) return errors;
+  return [...errors, invalid(path, name, "doesn't follow extended resource name standard")];
 }
 
 function quantityErrors(name: string, value: unknown, path: string): Errors {
@@ -55,11 +63,12 @@ function quantityErrors(name: string, value: unknown, path: string): Errors {
   return isExtended(name) && !isWhole ? [invalid(path, value, "must be an integer")] : [];
 }
 
-/** A vendor's resource cannot be shared out in parts nor promised twice. */
-const isExtended = (name: string): boolean =>
-  name.includes("/") && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith("requests.");
+const isNative = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 
-const mayExceed = (name: string): boolean => !isExtended(name) && !isHugePage(name);
+/** A vendor's resource cannot be shared out in parts nor promised twice. */
+export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith("requests.");
+
+export const mayExceed = (name: string): boolean => isNative(name) && !isHugePage(name);
 
 function againstLimit(name: string, value: unknown, limits: ReadonlyMap<string, unknown>, path: string): Errors {
   const limit = limits.get(name);

@@ -6,10 +6,12 @@ import { deleteCases } from "./deletes.ts";
 import { discoveryCases } from "./discovery.ts";
 import { identityCases } from "./identity.ts";
 import { kindCases } from "./kinds.ts";
+import { limitRangeCases } from "./limit-ranges.ts";
 import { listCases } from "./lists.ts";
 import { namespaceCases } from "./namespaces.ts";
 import { objectCases } from "./objects.ts";
 import { applyCases, patchCases } from "./patches.ts";
+import { quotaCases } from "./quotas.ts";
 import { selectorCases } from "./selectors.ts";
 import { serviceCases } from "./services.ts";
 import { subresourceCases } from "./subresources.ts";
@@ -33,5 +35,7 @@ export const allCases: readonly Case[] = [
   ...definitionCases,
   ...admissionCases,
   ...kindCases,
+  ...quotaCases,
+  ...limitRangeCases,
   ...workloadCases,
 ];
