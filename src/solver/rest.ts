@@ -2,9 +2,16 @@ import { type Env, sleep } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
 
 /** How long the event loop is held at a time. */
-export const sliceMs = 10;
-/** A question that is broken off again and again gets longer slices, up to this, so that it comes to an end. */
-export const maxSliceMs = 25;
+export interface Pace {
+  readonly sliceMs: number;
+  /** A question that is broken off again and again gets longer slices, up to this, so that it comes to an end. */
+  readonly maxSliceMs: number;
+}
+
+/** Where others wait for the same event loop. */
+export const besideOthers: Pace = { sliceMs: 10, maxSliceMs: 25 };
+/** On a thread of its own, where nobody waits but whoever says that the answer is not wanted any more. */
+export const byItself: Pace = { sliceMs: 40, maxSliceMs: 100 };
 
 /** Long work done in slices: asked often, it answers a promise only when others should be let run. */
 export interface Rest {
@@ -15,7 +22,7 @@ export interface Rest {
   take(lengthMs?: number): Promise<void>;
 }
 
-export function createRest(env: Env, signal?: AbortSignal): Rest {
+export function createRest(env: Env, signal?: AbortSignal, { sliceMs }: Pace = besideOthers): Rest {
   const busyMs = busyClock(env);
   let length = sliceMs;
   let busySince = busyMs();
@@ -29,7 +36,7 @@ export function createRest(env: Env, signal?: AbortSignal): Rest {
     return false;
   };
   const take = async (lengthMs = sliceMs): Promise<void> => {
-    await sleep(env, 0, signal);
+    await letOthersRun(env, signal);
     length = lengthMs;
     busySince = busyMs();
     endMs = env.monotonicMs() + length;
@@ -38,6 +45,14 @@ export function createRest(env: Env, signal?: AbortSignal): Rest {
 }
 
 const toleranceMs = 0.5;
+
+/** The timers of the real world do not keep a program alive that waits for nothing but its answer, and last a millisecond. */
+async function letOthersRun(env: Env, signal: AbortSignal | undefined): Promise<void> {
+  if (env !== systemEnv) return sleep(env, 0, signal);
+  signal?.throwIfAborted();
+  await new Promise((resolve) => setImmediate(resolve));
+  signal?.throwIfAborted();
+}
 
 /**
  * A slice is a share of work, so on a real machine it is counted in this thread's own processor time. By the clock, a
