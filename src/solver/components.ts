@@ -40,15 +40,22 @@ export async function componentsOf(problem: Problem, rest: Rest): Promise<readon
   return [...parts.values()];
 }
 
-/** Whether it is so much work that it is worth a thread, which costs about as much as the work on this many rows. */
+/**
+ * Whether it is so much work that it is worth a thread, which takes as long to start and to warm up as the work on this
+ * many rows. A single long table is read in one go, so it counts by itself.
+ */
 export function isLarge({ variables, relations }: Problem): boolean {
   let rows = 0;
   for (const { size } of variables) rows += size;
-  for (const { allowed } of relations) rows += allowed.length;
+  for (const { allowed } of relations) {
+    rows += allowed.length;
+    if (allowed.length >= longTableRows) return true;
+  }
   return rows >= largeRows;
 }
 
-const largeRows = 20_000;
+const largeRows = 50_000;
+const longTableRows = 1_000;
 
 interface Part extends Problem {
   readonly variables: Problem["variables"][number][];
