@@ -1,5 +1,6 @@
-// Builds what people run: one file for the command, a small one for the demo's providers, and the dashboard. Used by
-// bin/capstan.mjs in a checkout whenever a source is newer than the bundle, and by `npm run build` for the package.
+// Builds what people run: one file for the command, small ones for the demo's providers and for the solver's thread, and
+// the dashboard. Used by bin/capstan.mjs in a checkout whenever a source is newer than the bundle, and by `npm run build`
+// for the package.
 import {
   cpSync,
   existsSync,
@@ -43,8 +44,8 @@ async function write(parts) {
   await Promise.all(parts.map((part) => writers[part](rolldown)));
 }
 
-/** Each is one file of its own; bin/capstan.mjs chooses. */
-const programs = { capstan: "main.ts", provide: "provide-main.ts" };
+/** Each is one file of its own: bin/capstan.mjs chooses between the first two, and the first starts the third as a thread. */
+const programs = { capstan: "cli/main.ts", provide: "cli/provide-main.ts", "solver-thread": "solver/solver-thread.ts" };
 
 async function bundleCommand(rolldown) {
   await replaceFiles(dirname(commandPath), async (folder) => {
@@ -56,7 +57,7 @@ async function bundleCommand(rolldown) {
 
 async function bundleProgram(rolldown, folder, name, source) {
   const build = await rolldown({
-    input: { [name]: join(root, "src", "cli", source) },
+    input: { [name]: join(root, "src", source) },
     platform: "node",
     // Loaded by `pg` only where it happens to be installed.
     external: ["pg-native"],

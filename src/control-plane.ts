@@ -29,6 +29,7 @@ import { restClientMetrics } from "./runtime/client-metrics.ts";
 import type { Logger } from "./runtime/log.ts";
 import { createManager, type Manager, type ManagerOptions } from "./runtime/manager.ts";
 import { MetricsRegistry } from "./runtime/metrics.ts";
+import { solverThread } from "./solver/thread.ts";
 import { openDatabase } from "./store/open-database.ts";
 
 /**
@@ -88,6 +89,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const { image, processes, command, searchPath: path, baseUrls } = options;
     const outside = createOutsideFetch({ trustedUrls: chosenUrls(baseUrls) });
     parts.push({ stop: async () => outside.close() });
+    parts.push({ stop: () => solverThread.endIfIdle() });
     const node = createLocalNode({ env, version, log, dataDir, image, processes, command, path });
     const server = await startApiServer({ env, dataDir, port: options.apiPort, podLogs: node.podLogs });
     parts.push(server);

@@ -9,6 +9,7 @@ import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
 import type { Logger } from "../runtime/log.ts";
 import { createManager } from "../runtime/manager.ts";
 import { MetricsRegistry } from "../runtime/metrics.ts";
+import { solverThread } from "../solver/thread.ts";
 import type { Database } from "../store/database.ts";
 import { openDatabase } from "../store/open-database.ts";
 import type { ActionSettings } from "./actions.ts";
@@ -111,6 +112,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     const runnable = options.systems.filter((system) => system !== "actions" || actions !== undefined);
     const outside = createOutsideFetch({ trustedUrls: chosenUrls(options.baseUrls) });
     parts.push({ stop: async () => outside.close() });
+    parts.push({ stop: () => solverThread.endIfIdle() });
     const controllers = [
       ...(registry?.controllers ?? []),
       ...controllersOf(runnable, {

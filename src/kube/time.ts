@@ -12,7 +12,16 @@ export const formatTime = (time: Date): string => `${time.toISOString().slice(0,
 export const formatMicroTime = (time: Date, microseconds = 0): string =>
   `${time.toISOString().slice(0, 23)}${String(microseconds % 1000).padStart(3, "0")}Z`;
 
-export const parseTime = (text: string): Parsed<Date> => parse(text, "2006-01-02T15:04:05Z07:00", false);
+export function parseTime(text: string): Parsed<Date> {
+  // As the API itself writes it; anything else, and what is wrong with it, is found by the longer way.
+  if (usual.test(text)) {
+    const time = new Date(text);
+    if (!Number.isNaN(time.getTime()) && formatTime(time) === text) return parsed(time);
+  }
+  return parse(text, "2006-01-02T15:04:05Z07:00", false);
+}
+
+const usual = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
 /** A MicroTime with any other number of fraction digits is refused, as real servers refuse it. */
 export const parseMicroTime = (text: string): Parsed<Date> => parse(text, "2006-01-02T15:04:05.000000Z07:00", true);

@@ -1,4 +1,6 @@
+import { gapsOf } from "./gaps.ts";
 import type { Problem } from "./problem.ts";
+import { forbiddenRectangles } from "./rectangles.ts";
 import type { Sat } from "./sat.ts";
 
 /**
@@ -99,74 +101,6 @@ export async function encode(problem: Problem, sat: Sat, useSelectors: boolean):
       return value;
     },
   };
-}
-
-/** The runs of values that are not allowed, as inclusive pairs. */
-function gapsOf(allowed: readonly number[], size: number): readonly (readonly [number, number])[] {
-  const gaps: [number, number][] = [];
-  let next = 0;
-  for (const value of ascending(allowed)) {
-    if (value > next) gaps.push([next, value - 1]);
-    next = Math.max(next, value + 1);
-  }
-  if (next < size) gaps.push([next, size - 1]);
-  return gaps;
-}
-
-/** Nearly all lists are in order already. */
-function ascending(values: readonly number[]): readonly number[] {
-  for (let index = 1; index < values.length; index++)
-    if ((values[index] ?? 0) < (values[index - 1] ?? 0)) return [...values].sort((a, b) => a - b);
-  return values;
-}
-
-/** Pairs of values that may not be together, all of them in a block. */
-interface Rectangle {
-  readonly fromLeft: number;
-  readonly toLeft: number;
-  readonly fromRight: number;
-  readonly toRight: number;
-}
-
-type Allowed = readonly (readonly number[])[];
-
-/** Many relations share one table of what is allowed, as the same array. */
-const rectanglesOfTable = new WeakMap<
-  Allowed,
-  { readonly rightSize: number; readonly rectangles: readonly Rectangle[] }
->();
-function forbiddenRectangles(allowed: Allowed, rightSize: number): readonly Rectangle[] {
-  const known = rectanglesOfTable.get(allowed);
-  if (known?.rightSize === rightSize) return known.rectangles;
-  const rectangles = findRectangles(allowed, rightSize);
-  rectanglesOfTable.set(allowed, { rightSize, rectangles });
-  return rectangles;
-}
-
-/** Blocks that cover exactly what is not allowed: each gap of each row, made as tall as its neighbours let it be. */
-function findRectangles(allowed: Allowed, rightSize: number): readonly Rectangle[] {
-  const gaps = allowed.map((values) => gapsOf(values, rightSize));
-  /** By row and column: the last column of the gap that the column lies in, or -1. */
-  const gapEnd = new Int32Array(gaps.length * rightSize).fill(-1);
-  for (const [row, ofRow] of gaps.entries())
-    for (const [from, to] of ofRow) gapEnd.fill(to, row * rightSize + from, row * rightSize + to + 1);
-  const isForbidden = (row: number, from: number, to: number): boolean => (gapEnd[row * rightSize + from] ?? -1) >= to;
-  const found: Rectangle[] = [];
-  /** By columns: the last row of the latest block there. */
-  const coveredTo = new Map<number, number>();
-  for (const [row, ofRow] of gaps.entries()) {
-    for (const [fromRight, toRight] of ofRow) {
-      const columns = fromRight * rightSize + toRight;
-      if ((coveredTo.get(columns) ?? -1) >= row) continue;
-      let fromLeft = row;
-      while (fromLeft > 0 && isForbidden(fromLeft - 1, fromRight, toRight)) fromLeft--;
-      let toLeft = row;
-      while (toLeft < gaps.length - 1 && isForbidden(toLeft + 1, fromRight, toRight)) toLeft++;
-      coveredTo.set(columns, toLeft);
-      found.push({ fromLeft, toLeft, fromRight, toRight });
-    }
-  }
-  return found;
 }
 
 function at(literals: readonly number[], index: number): number {

@@ -1,6 +1,6 @@
 import { Cadical, type CadicalModule, createModule, loadCadical } from "cadical-wasm";
 import type { Env } from "../env/env.ts";
-import { createRest, maxSliceMs, type Rest, sliceMs } from "./rest.ts";
+import { besideOthers, createRest, type Pace, type Rest } from "./rest.ts";
 
 /**
  * The only file that knows the SAT solver. Literals are non-zero integers, negative for "not". Work is done in slices, so
@@ -15,8 +15,8 @@ export interface Sat {
    * rare it can lead astray for a long time, so it is given up when a question turns out to be hard.
    */
   prefer(literals: readonly number[]): void;
-  /** `deadlineMs` counts instead of the solver's own. */
-  solve(assumptions: readonly number[], deadlineMs?: number): Promise<Verdict>;
+  /** What a question brings along counts instead of the solver's own. */
+  solve(assumptions: readonly number[], limits?: QuestionLimits): Promise<Verdict>;
   /** After "satisfiable". */
   isTrue(literal: number): boolean;
   /** Whether it is known for good that the literal is false, without asking. */
@@ -30,11 +30,15 @@ export interface Sat {
 
 export type Verdict = "satisfiable" | "unsatisfiable" | "out of time";
 
-export interface SatLimits {
-  readonly env: Env;
+export interface QuestionLimits {
   /** On `env.monotonicMs()`. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
+}
+
+export interface SatLimits extends QuestionLimits {
+  readonly env: Env;
+  readonly pace?: Pace;
   /** For hundreds of thousands of clauses. */
   readonly isLarge?: boolean;
 }
@@ -44,12 +48,12 @@ const hintedConflicts = 2_000;
 const hintedSlices = 50;
 
 export async function createSat(limits: SatLimits): Promise<Sat> {
-  const { env, deadlineMs = Number.POSITIVE_INFINITY, signal, isLarge = false } = limits;
+  const { env, isLarge = false, pace = besideOthers } = limits;
   const module = isLarge ? await droppedWhole() : await loadCadical();
   // "Lucky" answers are all-true and all-false: of no use for choices, and looked for anew with every question.
   const solver = new Cadical(module, { quiet: true, lucky: false });
   let variables = 0;
-  const rest = createRest(env, signal);
+  const rest = createRest(env, limits.signal, pace);
   solver.setTerminate(rest.isOver);
   const preferred: number[] = [];
   let brokenOff = 0;
@@ -60,23 +64,25 @@ export async function createSat(limits: SatLimits): Promise<Sat> {
   return {
     rest,
     prefer(literals) {
-      preferred.push(...literals);
-      for (const literal of literals) solver.phase(literal);
+      for (const literal of literals) {
+        preferred.push(literal);
+        solver.phase(literal);
+      }
     },
     newVariable: () => ++variables,
     addClause: (literals) => solver.addClause(literals),
-    async solve(assumptions, untilMs = deadlineMs) {
-      let nextSliceMs = sliceMs;
+    async solve(assumptions, { deadlineMs = Number.POSITIVE_INFINITY, signal } = limits) {
+      let nextSliceMs = pace.sliceMs;
       while (true) {
         signal?.throwIfAborted();
-        if (env.monotonicMs() >= untilMs) return "out of time";
+        if (env.monotonicMs() >= deadlineMs) return "out of time";
         // A question that is begun at the end of a slice would only be broken off, and its work lost.
         if (rest.isOver()) await rest.take(nextSliceMs);
         const isHinted = preferred.length > 0;
         const status = solver.solve({ assumptions, ...(isHinted && { conflicts: hintedConflicts }) });
         if (status !== "unknown") return status;
         // What is broken off begins from its first decision again, with all that was learned.
-        nextSliceMs = Math.min(maxSliceMs, nextSliceMs * 1.25);
+        nextSliceMs = Math.min(pace.maxSliceMs, nextSliceMs * 1.25);
         // Broken off by its limit of conflicts, or again and again by the end of a slice.
         if (isHinted && (!rest.isOver() || ++brokenOff > hintedSlices)) giveUpHints();
       }

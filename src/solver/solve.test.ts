@@ -3,12 +3,14 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Env } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
+import { anyProblem, pigeons } from "./example-problems.ts";
 import { createExplainer, whyNotNewer } from "./explain.ts";
 import { type Assignment, isConsistent, isKept, type Problem, type Variable } from "./problem.ts";
-import { maxSliceMs } from "./rest.ts";
+import { besideOthers } from "./rest.ts";
 import { solve } from "./solve.ts";
 
 const env = systemEnv;
+const { maxSliceMs } = besideOthers;
 
 test("nothing related: everything is at its newest allowed value", async () => {
   const problem: Problem = {
@@ -116,40 +118,6 @@ test("a long search never holds others up for 50 ms, and stops at its time limit
   assert.ok(pausedAtMs.length >= 400 / maxSliceMs - 2, `${pausedAtMs.length} pauses`);
   assert.ok(nowMs < 400 + 2 * maxSliceMs, `ended at ${nowMs} ms`);
 });
-
-const anyProblem = fc
-  .record({
-    sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 }),
-    chance: fc.infiniteStream(fc.nat(99)),
-  })
-  .map(({ sizes, chance }): Problem => {
-    const roll = (): number => chance.next().value as number;
-    const variables: Variable[] = sizes.map((size, index) => ({ name: `v${index}`, size, current: roll() % size }));
-    const some = (size: number, percent: number): number[] =>
-      Array.from({ length: size }, (_, value) => value).filter(() => roll() < percent);
-    const limits = variables
-      .filter(() => roll() < 30)
-      .map(({ name, size }, index) => ({ source: `limit ${index}`, variable: name, allowed: some(size, 70) }));
-    const relations = variables.flatMap((left, i) =>
-      variables.slice(i + 1).flatMap((right, j) =>
-        roll() < 60
-          ? [
-              {
-                source: `relation ${i} ${i + 1 + j}`,
-                left: left.name,
-                right: right.name,
-                allowed: Array.from({ length: left.size }, () => some(right.size, 65)),
-              },
-            ]
-          : [],
-      ),
-    );
-    const order = variables.filter(() => roll() < 85).map(({ name }) => name);
-    const wishes = variables
-      .filter(() => roll() < 40)
-      .map(({ name, size }, index) => ({ source: `wish ${index}`, variable: name, allowed: some(size, 50) }));
-    return { variables, limits, relations, wishes, order: roll() < 50 ? order : order.reverse() };
-  });
 
 test("random problems: the answer is the optimum that trying everything finds, or there is none", async () => {
   await fc.assert(
@@ -311,20 +279,4 @@ function possible(problem: Problem, name: string, value: number, obstacles: Obst
     if (isConsistent(reduced, assignment)) return true;
   }
   return false;
-}
-
-/** n pigeons in n - 1 holes: impossible, and hard to prove. */
-function pigeons(count: number): Problem {
-  const variables = Array.from({ length: count }, (_, index) => ({ name: `pigeon ${index}`, size: count - 1 }));
-  const relations = variables.flatMap((left, i) =>
-    variables.slice(i + 1).map((right) => ({
-      source: `${left.name} ${right.name}`,
-      left: left.name,
-      right: right.name,
-      allowed: Array.from({ length: count - 1 }, (_, hole) =>
-        Array.from({ length: count - 1 }, (_, other) => other).filter((other) => other !== hole),
-      ),
-    })),
-  );
-  return { variables, limits: [], relations, order: variables.map(({ name }) => name) };
 }

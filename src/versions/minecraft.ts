@@ -30,13 +30,16 @@ export function parseMinecraftVersion(text: string): MinecraftVersion {
  * Older is negative. Missing numbers are zero, so 1.21 and 1.21.0 are equal. Weekly snapshots and names that nobody can
  * read come before every numbered version: they are never the newest by accident.
  */
-export function compareMinecraftVersions(a: MinecraftVersion, b: MinecraftVersion): number {
+export const compareMinecraftVersions = (a: MinecraftVersion, b: MinecraftVersion): number =>
+  compareWithoutBuild(a, b) || a.build - b.build;
+
+/** The same of what the build is made from. */
+export function compareWithoutBuild(a: MinecraftVersion, b: MinecraftVersion): number {
   return (
     kindRank[a.kind] - kindRank[b.kind] ||
     compareNumbers(a.numbers, b.numbers) ||
     stageRank[a.stage] - stageRank[b.stage] ||
     a.stageNumber - b.stageNumber ||
-    a.build - b.build ||
     (a.kind === "other" ? compareText(a.text, b.text) : 0)
   );
 }
@@ -44,26 +47,51 @@ export function compareMinecraftVersions(a: MinecraftVersion, b: MinecraftVersio
 /** Only releases are chosen automatically. */
 export const isRelease = ({ kind, stage }: MinecraftVersion): boolean => kind === "numbered" && stage === "release";
 
+/** What an entry of a compatibility list covers: a stretch of the order, and of that what passes. */
+export interface Coverage {
+  /** Nothing before this is covered, and nothing after `to`; builds do not count. */
+  readonly from?: MinecraftVersion;
+  readonly to?: MinecraftVersion;
+  covers(version: MinecraftVersion): boolean;
+}
+
 /**
- * Whether an entry of a compatibility list covers a version: the same version, `1.21.x` or `1.21.*` (which cover 1.21
- * itself too), a range of two versions such as `1.19.4-1.20.6`, or a minimum such as `1.21+`.
+ * An entry is a version, `1.21.x` or `1.21.*` (which cover 1.21 itself too), a range of two versions such as
+ * `1.19.4-1.20.6`, or a minimum such as `1.21+`.
  */
-export function coversMinecraftVersion(entry: string, version: MinecraftVersion): boolean {
+export function readCoverage(entry: string): Coverage {
   const pattern = entry.trim();
   const range = /^([0-9]+(?:\.[0-9]+)+)\s*-\s*([0-9]+(?:\.[0-9]+)+)$/.exec(pattern);
-  if (range) {
-    const [, from = "", to = ""] = range;
-    const isFrom = compareMinecraftVersions(parseMinecraftVersion(from), version) <= 0;
-    return isFrom && compareMinecraftVersions(version, parseMinecraftVersion(to)) <= 0;
-  }
+  if (range) return between(parseMinecraftVersion(range[1] ?? ""), parseMinecraftVersion(range[2] ?? ""));
   const minimum = /^([0-9]+(?:\.[0-9]+)+)\+$/.exec(pattern);
-  if (minimum) return compareMinecraftVersions(parseMinecraftVersion(minimum[1] ?? ""), version) <= 0;
+  if (minimum) return between(parseMinecraftVersion(minimum[1] ?? ""));
   const wildcard = /^([0-9]+(?:\.[0-9]+)*)\.[xX*]$/.exec(pattern);
-  if (wildcard) {
-    const prefix = (wildcard[1] ?? "").split(".").map(Number);
-    return isRelease(version) && prefix.every((number, index) => (version.numbers[index] ?? 0) === number);
-  }
-  return compareMinecraftVersions({ ...parseMinecraftVersion(pattern), build: 0 }, { ...version, build: 0 }) === 0;
+  if (wildcard) return startingWith((wildcard[1] ?? "").split(".").map(Number));
+  const exact = parseMinecraftVersion(pattern);
+  return between(exact, exact);
+}
+
+/** For a single question; a list of them is better read once. */
+export const coversMinecraftVersion = (entry: string, version: MinecraftVersion): boolean =>
+  readCoverage(entry).covers(version);
+
+function between(from: MinecraftVersion, to?: MinecraftVersion): Coverage {
+  return {
+    from,
+    ...(to && { to }),
+    covers: (version) =>
+      compareWithoutBuild(from, version) <= 0 && (to === undefined || compareWithoutBuild(version, to) <= 0),
+  };
+}
+
+function startingWith(prefix: readonly number[]): Coverage {
+  const first = { text: "", kind: "numbered", stage: "snapshot", stageNumber: 0, build: 0 } as const;
+  return {
+    from: { ...first, numbers: prefix },
+    to: { ...first, numbers: prefix.with(-1, (prefix.at(-1) ?? 0) + 1) },
+    covers: (version) =>
+      isRelease(version) && prefix.every((number, index) => (version.numbers[index] ?? 0) === number),
+  };
 }
 
 const kindRank = { other: 0, weekly: 1, numbered: 2 } as const;

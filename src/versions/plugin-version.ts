@@ -3,8 +3,21 @@
  * `2.0.0+nightly.3`. There is no grammar to rely on, so any text is read as numbers and words, and has a place in one
  * total order in which numbers count as numbers and words for unfinished work come before the finished version.
  */
-export function comparePluginVersions(a: string, b: string): number {
-  const [first, second] = [tokensOf(a), tokensOf(b)];
+export const comparePluginVersions = (a: string, b: string): number =>
+  compareReadVersions({ text: a, tokens: tokensOf(a) }, { text: b, tokens: tokensOf(b) });
+
+/** A version that was read once, for comparing it many times. */
+export interface PluginVersion {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+}
+
+export const readPluginVersion = (text: string): PluginVersion => ({ text, tokens: parseTokens(text) });
+
+export function compareReadVersions(
+  { text: a, tokens: first }: PluginVersion,
+  { text: b, tokens: second }: PluginVersion,
+): number {
   const length = Math.max(first.length, second.length);
   for (let index = 0; index < length; index++) {
     const order = compareTokens(first[index] ?? end, second[index] ?? end);

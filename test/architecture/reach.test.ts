@@ -4,13 +4,14 @@ import path from "node:path";
 import { test } from "node:test";
 import { readSources } from "./sources.ts";
 
-/** Where the product is entered: the command, and what the package exports. */
+/** Where the product is entered: the commands, the thread that they start, and what the package exports. */
 const { exports: exported } = JSON.parse(readFileSync("package.json", "utf8")) as {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 };
 const entries = [
   "src/cli/main.ts",
   "src/cli/provide-main.ts",
+  "src/solver/solver-thread.ts",
   ...Object.values(exported).flatMap((entry) =>
     typeof entry === "string" ? [] : [entry.default.replace("./dist/", "src/").replace(/\.js$/, ".ts")],
   ),

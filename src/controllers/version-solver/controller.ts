@@ -6,7 +6,8 @@ import { type Controller, defineController, watch } from "../../runtime/controll
 import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import type { Predicate } from "../../runtime/predicates.ts";
 import type { Read } from "../../runtime/read.ts";
-import { createFleetMemo, pluginDigest, serverDigest } from "./fleet-memo.ts";
+import { factsDigest } from "./facts-digest.ts";
+import { createFleetMemo } from "./fleet-memo.ts";
 import { solverMetrics } from "./metrics.ts";
 import { pluginStatus } from "./plugin-status.ts";
 import { serverStatus } from "./server-status.ts";
@@ -59,14 +60,15 @@ export function versionSolver({
     reconciles: PaperMCServer,
     fieldManager,
     watches: [
-      watch(PaperMCServer, { map: everyServer, predicates: [serverFactsChanged] }),
-      watch(Plugin, { map: everyServer, predicates: [pluginFactsChanged] }),
+      watch(PaperMCServer, { map: everyServer, predicates: [factsChanged] }),
+      watch(Plugin, { map: everyServer, predicates: [factsChanged] }),
     ],
     observe: (server: PaperMCServer, context) => observe(server, context),
     evaluate: (observed: Observed) => observed,
     async act(observed, { object, signal }) {
       const { answer, explainer } = await solve(observed, signal);
-      const hold = answer?.servers.get(object.metadata.name)?.chosen && (await explainer?.server(object.metadata.name));
+      const { name } = object.metadata;
+      const hold = answer?.servers.get(name)?.chosen && (await explainer?.server(name, signal));
       return { answer, hold: hold || undefined };
     },
     reduce: ({ object, decision, outcome, now }) => ({
@@ -79,8 +81,8 @@ export function versionSolver({
     reconciles: Plugin,
     fieldManager,
     watches: [
-      watch(PaperMCServer, { map: everyPlugin, predicates: [serverFactsChanged] }),
-      watch(Plugin, { map: everyPlugin, predicates: [pluginFactsChanged] }),
+      watch(PaperMCServer, { map: everyPlugin, predicates: [factsChanged] }),
+      watch(Plugin, { map: everyPlugin, predicates: [factsChanged] }),
     ],
     observe: (plugin: Plugin, context) => observe(plugin, context),
     evaluate: (observed: Observed) => observed,
@@ -94,10 +96,8 @@ export function versionSolver({
 }
 
 /** Statuses carry facts and answers alike; only a change of facts concerns the others. */
-const serverFactsChanged: Predicate<PaperMCServer> = (change) =>
-  change.kind !== "Updated" || serverDigest(change.old) !== serverDigest(change.object);
-const pluginFactsChanged: Predicate<Plugin> = (change) =>
-  change.kind !== "Updated" || pluginDigest(change.old) !== pluginDigest(change.object);
+const factsChanged: Predicate<PaperMCServer | Plugin> = (change) =>
+  change.kind !== "Updated" || factsDigest(change.old) !== factsDigest(change.object);
 
 const keyOf = ({ metadata: { namespace = "", name } }: KubeObject): ObjectKey => ({ namespace, name });
 

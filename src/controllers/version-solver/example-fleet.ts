@@ -92,3 +92,30 @@ export const installed = (name: string, currentVersion: string): NonNullable<Ser
 });
 
 export const longAgo = "2020-01-01T00:00:00Z";
+
+/** Three plugins of ten thousand versions on a server that could run two thousand of Paper; each supports a window of it, or does not say. */
+export function longLists(supports: "AWindow" | "Unknown"): {
+  readonly servers: readonly PaperMCServer[];
+  readonly plugins: readonly Plugin[];
+} {
+  const paper = Array.from({ length: 2_000 }, (_, index) => ({
+    version: `1.${20 + Math.floor(index / 20)}.${index % 20}`,
+    build: index + 1,
+    releasedAt: longAgo,
+  }));
+  const names = paper.map(({ version }) => version);
+  const windowAt = (at: number): readonly string[] => names.slice(Math.max(0, at - 8), Math.max(1, at));
+  const plugins = [0, 1, 2].map((number) =>
+    plugin(`p${number}`, {
+      versions: Object.fromEntries(
+        Array.from({ length: 10_000 }, (_, at) => [
+          `1.${at}.0`,
+          supports === "AWindow" ? windowAt(Math.floor(at / 5) - number * 3) : [],
+        ]),
+      ),
+      spec: { updateDelay: "24h" },
+    }),
+  );
+  const servers = [server("s", { paper, current: "1.20.0", build: 1, spec: { updateDelay: "24h" } })];
+  return { servers, plugins };
+}

@@ -1,8 +1,7 @@
 import { createExplainer, type ExplainLimits, type Obstacle } from "../../solver/explain.ts";
-import { compareMinecraftVersions, parseMinecraftVersion } from "../../versions/minecraft.ts";
-import { fits } from "./compatibility.ts";
 import { projectOfPlugin } from "./fleet-problem.ts";
-import type { ServerCandidate } from "./server-choices.ts";
+import { allowedByAll } from "./own-limits.ts";
+import { supportedBy, supportedValues } from "./plugin-support.ts";
 import { tagOf } from "./server-choices.ts";
 import type { FleetAnswer } from "./solve-fleet.ts";
 import { parseSource, type Source } from "./sources.ts";
@@ -31,8 +30,8 @@ export interface Blocker {
 
 export interface FleetExplainer {
   /** Undefined when the server has the newest version that is known, or when the time ran out. */
-  server(name: string): Promise<Hold | undefined>;
-  plugin(name: string): Promise<Hold | undefined>;
+  server(name: string, signal?: AbortSignal): Promise<Hold | undefined>;
+  plugin(name: string, signal?: AbortSignal): Promise<Hold | undefined>;
   dispose(): void;
 }
 
@@ -40,8 +39,8 @@ export function createFleetExplainer(answer: FleetAnswer, options: ExplainLimits
   const { model, assignment } = answer;
   const explainer = createExplainer(model.problem, assignment, options);
   const soleBlocker = soleBlockerFinder(answer);
-  const causesOf = async (variable: string): Promise<readonly Cause[] | undefined> => {
-    const explanation = await explainer.whyNotNewer(variable);
+  const causesOf = async (variable: string, signal: AbortSignal | undefined): Promise<readonly Cause[] | undefined> => {
+    const explanation = await explainer.whyNotNewer(variable, signal ? { signal } : {});
     if (explanation.kind !== "Forbidden") return undefined;
     const causes = new Map<string, Cause>();
     for (const obstacle of explanation.obstacles) {
@@ -51,17 +50,17 @@ export function createFleetExplainer(answer: FleetAnswer, options: ExplainLimits
     return [...causes.values()];
   };
   return {
-    async server(name) {
+    async server(name, signal) {
       const alone = soleBlocker(name);
-      const causes = alone ? [alone] : await causesOf(`server/${name}`);
+      const causes = alone ? [alone] : await causesOf(`server/${name}`, signal);
       if (!causes) return undefined;
       const isOwn = causes.every((cause) => "server" in cause && cause.server === name && cause.kind !== "Ahead");
       if (isOwn) return { by: "Own", causes, message: sentences(causes, answer) };
       return { by: "Others", causes, ...blockOf(name, causes, answer) };
     },
-    async plugin(name) {
+    async plugin(name, signal) {
       const project = projectOfPlugin(model.fleet, name);
-      const causes = project && (await causesOf(project.variable));
+      const causes = project && (await causesOf(project.variable, signal));
       if (!causes) return undefined;
       const members = new Set(project.members.map(({ plugin }) => plugin.metadata.name));
       const isOwn = causes.every((cause) => "plugin" in cause && members.has(cause.plugin) && cause.kind !== "Ahead");
@@ -79,7 +78,9 @@ function soleBlockerFinder({ model, assignment }: FleetAnswer): (server: string)
   let relations: Map<string, (typeof model.problem.relations)[number][]> | undefined;
   const newestOfTable = new WeakMap<readonly (readonly number[])[], number>();
   const newestSupported = (table: readonly (readonly number[])[]): number => {
-    const newest = newestOfTable.get(table) ?? Math.max(-1, ...table.slice(1).map((row) => row.at(-1) ?? -1));
+    const newest =
+      newestOfTable.get(table) ??
+      table.reduce((max, row, value) => (value === 0 ? max : Math.max(max, row.at(-1) ?? -1)), -1);
     newestOfTable.set(table, newest);
     return newest;
   };
@@ -113,7 +114,8 @@ function blockOf(name: string, causes: readonly Cause[], answer: FleetAnswer): P
   const newer = newerVersions(name, answer);
   const plugins = [...new Set(causes.flatMap((cause) => ("plugin" in cause ? [cause.plugin] : [])))].sort();
   const direct = plugins.flatMap((plugin) => {
-    const versions = newer.filter((version) => !supportsAtAll(plugin, version, answer));
+    const supported = supportedValues(plugin, name, answer);
+    const versions = supported ? newer.filter(({ values }) => !values.some((value) => supported.has(value))) : [];
     return versions.length > 0 ? [{ plugin, versions }] : [];
   });
   const [next] = newer;
@@ -124,7 +126,7 @@ function blockOf(name: string, causes: readonly Cause[], answer: FleetAnswer): P
   const own = others.filter((cause) => cause.kind !== "Support" || direct.length === 0);
   const message = [
     ...direct.map(({ plugin, versions }, index) => {
-      const text = `Plugin '${plugin}' is incompatible with Paper ${someOf(versions.map(({ version }) => version.text))}`;
+      const text = `Plugin '${plugin}' is incompatible with Paper ${someOf(versions.map(({ text }) => text))}`;
       return index === 0 ? text : `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
     }),
     ...own.map((cause) => sentence(cause, answer)),
@@ -141,45 +143,26 @@ function blockOf(name: string, causes: readonly Cause[], answer: FleetAnswer): P
   };
 }
 
-/** One candidate for each newer version that the server's own settings allow, next first. */
-function newerVersions(name: string, { model, assignment }: FleetAnswer): readonly ServerCandidate[] {
+interface NewerVersion {
+  readonly text: string;
+  /** Its builds, as values of the server's variable. */
+  readonly values: readonly number[];
+}
+
+/** The newer versions that the server's own settings allow, next first. */
+function newerVersions(name: string, { model, assignment }: FleetAnswer): readonly NewerVersion[] {
   const choices = model.servers.get(name);
   if (choices?.kind !== "Candidates") return [];
-  const value = assignment.get(`server/${name}`) ?? 0;
-  const byVersion = new Map<string, ServerCandidate>();
-  for (const [index, candidate] of choices.candidates.entries())
-    if (index > value && choices.limits.every(({ allowed }) => allowed.includes(index)))
-      byVersion.set(candidate.version.text, candidate);
-  return [...byVersion.values()];
-}
-
-function supportsAtAll(plugin: string, { version }: ServerCandidate, { model, plugins }: FleetAnswer): boolean {
-  const member = plugins.get(plugin)?.member;
-  const project = projectOfPlugin(model.fleet, plugin);
-  const choices = project && model.projects.get(project.variable);
-  if (!member || choices?.kind !== "Candidates") return true;
-  return choices.candidates.some(
-    (available, index) =>
-      choices.limits.every(({ allowed }) => allowed.includes(index + 1)) &&
-      fits(model.compatibility.fitOf(member.plugin, available, version)),
-  );
-}
-
-const maxSupportedVersions = 50;
-
-function supportedBy(plugin: string, { plugins, model }: FleetAnswer): readonly string[] {
-  const member = plugins.get(plugin)?.member;
-  const override = member?.plugin.spec.compatibilityOverride;
-  if (override?.enabled) return override.minecraftVersions ?? [];
-  const project = projectOfPlugin(model.fleet, plugin);
-  const choices = project && model.projects.get(project.variable);
-  if (choices?.kind !== "Candidates") return [];
-  const supported = choices.candidates.flatMap(({ minecraftVersions }, index) =>
-    choices.limits.every(({ allowed }) => allowed.includes(index + 1)) ? minecraftVersions : [],
-  );
-  return [...new Set(supported)]
-    .sort((a, b) => compareMinecraftVersions(parseMinecraftVersion(b), parseMinecraftVersion(a)))
-    .slice(0, maxSupportedVersions);
+  const allowed = allowedByAll(choices.limits);
+  const byVersion = new Map<string, number[]>();
+  for (let value = (assignment.get(`server/${name}`) ?? 0) + 1; value < choices.candidates.length; value++) {
+    const text = choices.candidates[value]?.version.text;
+    if (text === undefined || !(allowed?.has(value) ?? true)) continue;
+    const values = byVersion.get(text) ?? [];
+    byVersion.set(text, values);
+    values.push(value);
+  }
+  return [...byVersion].map(([text, values]) => ({ text, values }));
 }
 
 const sentences = (causes: readonly Cause[], answer: FleetAnswer): string =>

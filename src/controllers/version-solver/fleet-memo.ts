@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
-import type { PaperMCServer } from "../../api/papermc-server.ts";
-import type { Plugin } from "../../api/plugin.ts";
 import { createRest, type Rest } from "../../solver/rest.ts";
 import { createFleetExplainer, type FleetExplainer } from "./explain-fleet.ts";
+import { digestInSlices } from "./facts-digest.ts";
 import type { FleetObjects } from "./fleet.ts";
 import { type FleetAnswer, type SolveFleetOptions, solveFleet } from "./solve-fleet.ts";
 import { eligibilityAt } from "./update-delay.ts";
@@ -90,44 +88,13 @@ async function answered(question: Question, signal: AbortSignal | undefined, for
 
 /** All that the answer depends on. Time counts only where something has become old enough by it. */
 async function keyOf({ servers, plugins, now }: FleetObjects, rest: Rest): Promise<string> {
-  const parts = [String(eligibilityAt([...servers, ...plugins], now).lastMs)];
-  for (const server of servers) {
-    parts.push(serverDigest(server));
+  const parts: string[] = [];
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const object of [...servers, ...plugins]) {
+    parts.push(await digestInSlices(object, rest));
+    lastMs = Math.max(lastMs, eligibilityAt([object], now).lastMs);
     const pause = rest();
     if (pause) await pause;
   }
-  for (const plugin of plugins) {
-    parts.push(pluginDigest(plugin));
-    const pause = rest();
-    if (pause) await pause;
-  }
-  return parts.join();
+  return [lastMs, ...parts].join();
 }
-
-const digests = new WeakMap<object, string>();
-function digestOf(object: object, facts: () => unknown): string {
-  const digest = digests.get(object) ?? createHash("sha1").update(JSON.stringify(facts())).digest("base64");
-  digests.set(object, digest);
-  return digest;
-}
-
-/** Changes exactly when something changes that an answer depends on. */
-export const serverDigest = (server: PaperMCServer): string =>
-  digestOf(server, () => {
-    const { metadata, spec, status } = server;
-    const { updateStrategy, version, build, updateDelay } = spec;
-    return [
-      metadata.name,
-      metadata.labels,
-      metadata.deletionTimestamp,
-      [updateStrategy, version, build, updateDelay],
-      [status?.currentVersion, status?.currentBuild, status?.availableVersions, status?.repositoryStatus],
-      status?.plugins?.map(({ pluginRef, currentVersion }) => [pluginRef.name, currentVersion]),
-    ];
-  });
-
-export const pluginDigest = (plugin: Plugin): string =>
-  digestOf(plugin, () => {
-    const { metadata, spec, status } = plugin;
-    return [metadata.name, metadata.deletionTimestamp, spec, status?.availableVersions, status?.repositoryStatus];
-  });

@@ -28,7 +28,7 @@ type Candidates<C> = Extract<C, { readonly kind: "Candidates" }>;
  */
 export async function fleetProblem(fleet: Fleet, rest: Rest): Promise<FleetProblem> {
   const compatibility = createCompatibility();
-  const tables = createSupportTables();
+  const tables = createSupportTables(rest);
   const servers = new Map<string, ServerChoices>();
   for (const server of fleet.servers) {
     servers.set(server.metadata.name, serverChoices(server, fleet.now));
@@ -37,7 +37,7 @@ export async function fleetProblem(fleet: Fleet, rest: Rest): Promise<FleetProbl
   }
   const projects = new Map<string, PluginChoices>();
   for (const project of fleet.projects) {
-    projects.set(project.variable, pluginChoices(project, fleet.now));
+    projects.set(project.variable, await pluginChoices(project, fleet.now, rest));
     const pause = rest();
     if (pause) await pause;
   }
@@ -74,13 +74,13 @@ export async function fleetProblem(fleet: Fleet, rest: Rest): Promise<FleetProbl
         const right = servers.get(server.metadata.name);
         if (right?.kind !== "Candidates") continue;
         if (server.spec.updateStrategy === "latest")
-          limits.push(aheadLimit(member, server, right, tables.rows(plugin, choices, right), variable));
+          limits.push(aheadLimit(member, server, right, await tables.rows(plugin, choices, right), variable));
         else
           relations.push({
             source,
             left: variable,
             right: `server/${server.metadata.name}`,
-            allowed: tables.table(member, choices, server, right),
+            allowed: await tables.table(member, choices, server, right),
           });
       }
     }

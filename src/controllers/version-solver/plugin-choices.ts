@@ -1,8 +1,15 @@
+import type { PaperMCServer } from "../../api/papermc-server.ts";
 import type { Plugin } from "../../api/plugin.ts";
-import { comparePluginVersions } from "../../versions/plugin-version.ts";
+import type { Rest } from "../../solver/rest.ts";
+import {
+  comparePluginVersions,
+  compareReadVersions,
+  type PluginVersion,
+  readPluginVersion,
+} from "../../versions/plugin-version.ts";
 import type { AvailableVersion } from "./compatibility.ts";
 import { followsNewest, type Member, type Project } from "./fleet.ts";
-import { isOldEnough } from "./update-delay.ts";
+import { oldEnough } from "./update-delay.ts";
 
 /** What a project may be installed in. Value 0 of its variable is "none: keep what is installed", value n is candidate n - 1. */
 export type PluginChoices =
@@ -36,7 +43,8 @@ export interface Pin {
   readonly overruled: readonly string[];
 }
 
-export function pluginChoices({ members }: Project, now: Date): PluginChoices {
+/** What a project may be installed in as far as it alone is concerned. It may have thousands of versions, so others run in between. */
+export async function pluginChoices({ members }: Project, now: Date, rest: Rest): Promise<PluginChoices> {
   const known = knownVersions(members);
   const installed = installedVersion(members);
   if (known.length === 0 && installed === undefined) {
@@ -44,38 +52,44 @@ export function pluginChoices({ members }: Project, now: Date): PluginChoices {
     return { kind: isPending ? "Pending" : "Unknown" };
   }
   const pin = members.some(({ plugin }) => followsNewest(plugin)) ? undefined : highestPin(members);
-  const candidates = withInstalled(pin ? known : settledOnly(known), members, installed).sort((a, b) =>
-    comparePluginVersions(a.version, b.version),
-  );
-  const values = (passes: (candidate: AvailableVersion) => boolean): readonly number[] => [
-    0,
-    ...candidates.flatMap((candidate, index) => (passes(candidate) ? [index + 1] : [])),
-  ];
+  const read = await inOrder(withInstalled(pin ? known : settledOnly(known), members, installed), rest);
+  const values = async (passes: (one: Read) => boolean): Promise<readonly number[]> => {
+    const passed = [0];
+    for (const [index, one] of read.entries()) {
+      if (passes(one)) passed.push(index + 1);
+      const pause = rest();
+      if (pause) await pause;
+    }
+    return passed;
+  };
   const limits: PluginLimit[] = [];
   let isPinKnown = false;
   if (pin) {
-    const allowed = values(({ version }) => isPinnedTo(version, pin.version, pin.build));
+    const allowed = await values(({ available }) => isPinnedTo(available.version, pin.version, pin.build));
     isPinKnown = allowed.length > 1;
     limits.push({ reason: "Pin", plugin: pin.plugin, allowed });
   } else {
     for (const { plugin } of members) {
       const { updateDelay } = plugin.spec;
       if (updateDelay === undefined) continue;
-      const allowed = values(
-        ({ version, releasedAt }) => version === installed || isOldEnough(releasedAt, updateDelay, now),
+      const isOldEnough = oldEnough(updateDelay, now);
+      const allowed = await values(
+        ({ available: { version, releasedAt } }) => version === installed || isOldEnough(releasedAt),
       );
       limits.push({ reason: "Delay", plugin: plugin.metadata.name, allowed });
     }
-    if (installed !== undefined)
+    if (installed !== undefined) {
+      const floor = readPluginVersion(installed);
       limits.push({
         reason: "Floor",
         plugin: members[0]?.plugin.metadata.name ?? "",
-        allowed: values(({ version }) => comparePluginVersions(version, installed) >= 0),
+        allowed: await values(({ version }) => compareReadVersions(version, floor) >= 0),
       });
+    }
   }
   return {
     kind: "Candidates",
-    candidates,
+    candidates: read.map(({ available }) => available),
     limits,
     ...(installed !== undefined && { installed }),
     ...(pin && {
@@ -84,11 +98,25 @@ export function pluginChoices({ members }: Project, now: Date): PluginChoices {
   };
 }
 
+interface Read {
+  readonly available: AvailableVersion;
+  readonly version: PluginVersion;
+}
+
+/** From oldest to newest. */
+async function inOrder(versions: readonly AvailableVersion[], rest: Rest): Promise<readonly Read[]> {
+  const read: Read[] = [];
+  for (const available of versions) {
+    read.push({ available, version: readPluginVersion(available.version) });
+    const pause = rest();
+    if (pause) await pause;
+  }
+  return read.sort((a, b) => compareReadVersions(a.version, b.version));
+}
+
 /** What a server has of a plugin now, by its own status. */
-export function installedOn(member: Member, server: string): string | undefined {
-  const found = member.servers.find(({ metadata }) => metadata.name === server);
-  return found?.status?.plugins?.find(({ pluginRef }) => pluginRef.name === member.plugin.metadata.name)
-    ?.currentVersion;
+export function installedOn({ plugin }: Member, { status }: PaperMCServer): string | undefined {
+  return status?.plugins?.find(({ pluginRef }) => pluginRef.name === plugin.metadata.name)?.currentVersion;
 }
 
 /** `2.21.0` pins every build of it, `2.21.0+512` or `2.21.0-b512` with build 512 just the one. */
@@ -109,7 +137,7 @@ function knownVersions(members: readonly Member[]): AvailableVersion[] {
 
 function installedVersion(members: readonly Member[]): string | undefined {
   return members
-    .flatMap((member) => member.servers.flatMap(({ metadata }) => installedOn(member, metadata.name) ?? []))
+    .flatMap((member) => member.servers.flatMap((server) => installedOn(member, server) ?? []))
     .sort(comparePluginVersions)
     .at(-1);
 }

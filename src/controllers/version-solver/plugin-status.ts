@@ -86,10 +86,12 @@ function matchedInstancesOf(
   { member, matches, state }: PluginAnswer,
   { servers, model }: FleetAnswer,
 ): readonly MatchedInstance[] {
+  const objects = new Map(member.servers.map((server) => [server.metadata.name, server]));
   return matches.map(({ server, fit }) => {
     const found = servers.get(server);
-    const namespace = member.servers.find(({ metadata }) => metadata.name === server)?.metadata.namespace ?? "";
-    const there = installedOn(member, server);
+    const object = objects.get(server);
+    const namespace = object?.metadata.namespace ?? "";
+    const there = object && installedOn(member, object);
     const available = member.plugin.status?.availableVersions?.find(({ version }) => version === there);
     // What runs is what counts here; before anything runs, what was chosen.
     const runs =

@@ -1,12 +1,12 @@
 import type { PaperMCServer } from "../../api/papermc-server.ts";
 import {
-  compareMinecraftVersions,
+  compareWithoutBuild,
   isRelease,
   type MinecraftVersion,
   parseMinecraftVersion,
 } from "../../versions/minecraft.ts";
 import { followsNewest } from "./fleet.ts";
-import { eligibleAt, isOldEnough } from "./update-delay.ts";
+import { eligibleAt, oldEnough } from "./update-delay.ts";
 
 /** One thing that a server could run: a version of Paper in one build. */
 export interface ServerCandidate {
@@ -43,11 +43,10 @@ export function serverChoices(server: PaperMCServer, now: Date): ServerChoices {
   const limits: { reason: OwnReason; allowed: readonly number[] }[] = [];
   if (!followsNewest(server))
     limits.push({ reason: "Pin", allowed: where((candidate) => isPinned(server, candidate)) });
-  if (spec.updateDelay !== undefined && spec.updateStrategy !== "build-pin")
-    limits.push({
-      reason: "Delay",
-      allowed: where(({ releasedAt }) => isOldEnough(releasedAt, spec.updateDelay, now)),
-    });
+  if (spec.updateDelay !== undefined && spec.updateStrategy !== "build-pin") {
+    const isOldEnough = oldEnough(spec.updateDelay, now);
+    limits.push({ reason: "Delay", allowed: where(({ releasedAt }) => isOldEnough(releasedAt)) });
+  }
   if (currentIndex > 0) limits.push({ reason: "Floor", allowed: where((_, index) => index > currentIndex) });
   const allowedSets = limits.map(({ allowed }) => new Set(allowed));
   const ceiling = all.findLast((index) => allowedSets.every((allowed) => allowed.has(index)));
@@ -123,7 +122,7 @@ export function isPinImageMissing(server: PaperMCServer): boolean {
 
 function isPinned({ spec }: PaperMCServer, { version, build }: ServerCandidate): boolean {
   const wanted = parseMinecraftVersion(spec.version ?? "");
-  if (compareMinecraftVersions({ ...version, build: 0 }, { ...wanted, build: 0 }) !== 0) return false;
+  if (compareWithoutBuild(version, wanted) !== 0) return false;
   if (spec.build === undefined) return true;
   return spec.updateStrategy === "build-pin" ? build === spec.build : (build ?? spec.build) >= spec.build;
 }
@@ -133,7 +132,7 @@ const isSettled = (channel: string | undefined): boolean =>
   channel === undefined || channel === "STABLE" || channel === "RECOMMENDED" || channel === "default";
 
 export const compare = (a: ServerCandidate, b: ServerCandidate): number =>
-  compareMinecraftVersions({ ...a.version, build: a.build ?? 0 }, { ...b.version, build: b.build ?? 0 });
+  compareWithoutBuild(a.version, b.version) || (a.build ?? 0) - (b.build ?? 0);
 
 function nothingKnown(server: PaperMCServer): string {
   const { spec, status } = server;

@@ -134,15 +134,15 @@ function pluginAnswer(
   const chosen = chosenOf(project);
   const cycle = chosen && dependencyCycle(project, chosenOf, fleet);
   const newest = candidates.at(-1);
-  const matches = member.servers.map(({ metadata }): Match => {
-    const installed = candidates.find(({ version }) => version === installedOn(member, metadata.name));
-    const available = chosen ?? installed;
-    const server = servers.get(metadata.name)?.chosen;
+  const matches = member.servers.map((object): Match => {
+    const { name } = object.metadata;
+    const available = chosen ?? versionNamed(candidates, installedOn(member, object));
+    const server = servers.get(name)?.chosen;
     // A server that waits for another plugin has no version yet that this one could fail to support.
     const fitOf = (version: AvailableVersion): Fit =>
       server ? compatibility.fitOf(member.plugin, version, server.version) : "Undecided";
     return {
-      server: metadata.name,
+      server: name,
       ...(available && { version: available.version }),
       fit: available ? fitOf(available) : "Unsupported",
     };
@@ -167,3 +167,6 @@ function pluginAnswer(
     return chosen ? "Chosen" : "NothingFits";
   }
 }
+
+const versionNamed = (candidates: readonly AvailableVersion[], wanted: string | undefined) =>
+  wanted === undefined ? undefined : candidates.find(({ version }) => version === wanted);

@@ -3,18 +3,28 @@ import type { Plugin } from "../../api/plugin.ts";
 import { parseDurationMs } from "../../kube/duration.ts";
 import { parseTime } from "../../kube/time.ts";
 
-/** Whether a release is old enough: `releasedAt < now - updateDelay`. A release of unknown age is not held back. */
-export function isOldEnough(releasedAt: string | undefined, delay: string | undefined, now: Date): boolean {
-  const eligible = eligibleAt(releasedAt, delay);
-  return eligible === undefined || now.getTime() > eligible.getTime();
+/** Says of a release whether it is old enough: `releasedAt < now - updateDelay`. One of unknown age is not held back. */
+export function oldEnough(delay: string | undefined, now: Date): (releasedAt: string | undefined) => boolean {
+  const eligible = eligibility(delay);
+  return (releasedAt) => {
+    const at = eligible(releasedAt);
+    return at === undefined || now.getTime() > at;
+  };
 }
 
 /** From when on a release may be taken; undefined when nothing holds it back. */
 export function eligibleAt(releasedAt: string | undefined, delay: string | undefined): Date | undefined {
-  if (delay === undefined || releasedAt === undefined) return undefined;
-  const [delayMs, released] = [parseDurationMs(delay), parseTime(releasedAt)];
-  if (!delayMs.ok || !released.ok || delayMs.value <= 0) return undefined;
-  return new Date(released.value.getTime() + delayMs.value);
+  const at = eligibility(delay)(releasedAt);
+  return at === undefined ? undefined : new Date(at);
+}
+
+function eligibility(delay: string | undefined): (releasedAt: string | undefined) => number | undefined {
+  const parsed = delay === undefined ? undefined : parseDurationMs(delay);
+  if (!parsed?.ok || parsed.value <= 0) return () => undefined;
+  return (releasedAt) => {
+    const released = releasedAt === undefined ? undefined : parseTime(releasedAt);
+    return released?.ok ? released.value.getTime() + parsed.value : undefined;
+  };
 }
 
 type Waiting = PaperMCServer | Plugin;
@@ -39,9 +49,12 @@ function eligibleTimes(object: Waiting): readonly number[] {
   const known = timesOf.get(object);
   if (known) return known;
   const { spec, status } = object;
-  const times = (status?.availableVersions ?? []).flatMap(
-    ({ releasedAt }) => eligibleAt(releasedAt, spec.updateDelay)?.getTime() ?? [],
-  );
+  const eligible = eligibility(spec.updateDelay);
+  const times: number[] = [];
+  for (const { releasedAt } of status?.availableVersions ?? []) {
+    const at = eligible(releasedAt);
+    if (at !== undefined) times.push(at);
+  }
   times.sort((a, b) => a - b);
   timesOf.set(object, times);
   return times;
