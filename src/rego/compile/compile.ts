@@ -19,6 +19,7 @@ import type { Arity } from "./outputs.ts";
 import { checkRecursion } from "./recursion.ts";
 import { describeTerm, resolveQuery, resolveRule } from "./resolve.ts";
 import { orderBody, orderRule } from "./safety.ts";
+import { checkTemplateBody, checkTemplates, definedDocuments } from "./templates.ts";
 import { TypeChecker } from "./type-check.ts";
 import { checkWiths, virtualPaths } from "./with-checks.ts";
 
@@ -82,6 +83,10 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   }
   diagnostics.throwIfAny();
 
+  const arity = arityOf(functions, options);
+  const isDefined = definedDocuments(modules);
+  for (const { rule } of resolved) checkTemplates(rule, { arity, names, diagnostics, isDefined });
+  diagnostics.throwIfAny();
   const expandContext: ExpandContext = { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames };
   const expanded = resolved.map(({ rule, source, module }) => ({
     rule: metadata.inject(expandRule(rule, expandContext), source, module, names),
@@ -93,7 +98,6 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   diagnostics.throwIfAny();
   checkConflicts(modules, diagnostics);
   diagnostics.throwIfAny();
-  const arity = arityOf(functions, options);
   for (const { rule } of expanded) checkCalls(rule, functions, options, diagnostics);
   diagnostics.throwIfAny();
   const ordered = expanded.map(({ rule, source, module }) => ({
@@ -146,6 +150,9 @@ export function compileQuery(
   );
   const functionNames = new Set([...functions.keys(), ...signatures.keys(), ...(options.customBuiltins?.keys() ?? [])]);
   const { body, declared } = resolveQuery(query, { globals, names, diagnostics, strict: false });
+  diagnostics.throwIfAny();
+  const isDefined = definedDocuments(compiled.modules);
+  checkTemplateBody(body, { arity: arityOf(functions, options), names, diagnostics, isDefined });
   diagnostics.throwIfAny();
   const expanded = expandBody(body, { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames });
   const asRule = { body: expanded } as Pick<Rule, "body">;

@@ -118,6 +118,9 @@ function refOutputs(term: Term, safe: Names, outputs: Set<string>): void {
     case "object":
       for (const part of term.entries.flat()) refOutputs(part, safe, outputs);
       return;
+    case "call":
+      for (const arg of term.args) refOutputs(arg, safe, outputs);
+      return;
     default:
       return;
   }
@@ -125,7 +128,16 @@ function refOutputs(term: Term, safe: Names, outputs: Set<string>): void {
 
 function isRefSafe(ref: Term & { readonly kind: "ref" }, safe: Names): boolean {
   const [head] = ref.parts;
-  return head?.kind === "var" && (isRoot(head.name) || safe.has(head.name));
+  return head !== undefined && isClosed(head, (name) => isRoot(name) || safe.has(name));
+}
+
+/** All variables of the term are known; bodies inside it do not count. */
+function isClosed(term: Term, isKnown: (name: string) => boolean): boolean {
+  let closed = true;
+  eachVar(term, (name) => {
+    if (!isKnown(name)) closed = false;
+  });
+  return closed;
 }
 
 /** Variables that matching can bind: not those in sets (unless asked for), object keys, heads of refs and bodies. */
@@ -148,6 +160,9 @@ function eachPatternVar(term: Term, visit: (name: string) => void, withSets = fa
         if (withSets) eachPatternVar(key, visit, withSets);
         eachPatternVar(value, visit, withSets);
       }
+      return;
+    case "call":
+      for (const arg of term.args) eachPatternVar(arg, visit, withSets);
       return;
     default:
       return;
@@ -204,10 +219,7 @@ class Unifier {
   /** A term that has a value without the variables of the pattern; which comprehensions count depends on their side. */
   #gives(term: Term, pattern: Term, isLeft: boolean): boolean {
     if (pattern.kind !== "array" && pattern.kind !== "object") return false;
-    if (term.kind === "ref") {
-      const [head] = term.parts;
-      return head?.kind === "var" && this.#isGiven(head.name);
-    }
+    if (term.kind === "ref" || term.kind === "call") return this.#isSettled(term);
     if (isLeft) return term.kind === `${pattern.kind}-comprehension`;
     return pattern.kind === "array" && term.kind.endsWith("-comprehension");
   }
@@ -222,11 +234,10 @@ class Unifier {
           this.#wait(other.name, name);
         }
         return;
-      case "ref": {
-        const [head] = other.parts;
-        if (head?.kind === "var" && this.#isGiven(head.name)) this.#mark(name);
+      case "ref":
+      case "call":
+        if (this.#isSettled(other)) this.#mark(name);
         return;
-      }
       case "array":
       case "object": {
         if (this.#isKnown(name)) {
@@ -244,6 +255,11 @@ class Unifier {
       default:
         this.#mark(name);
     }
+  }
+
+  #isSettled(term: Term & { readonly kind: "ref" | "call" }): boolean {
+    const subject = term.kind === "ref" ? term.parts[0] : term;
+    return subject !== undefined && isClosed(subject, this.#isGiven);
   }
 
   #isKnown(name: string): boolean {
@@ -276,6 +292,7 @@ function eachMatchVar(term: Term, visit: (name: string) => void): void {
   if (term.kind === "var") {
     if (!isRoot(term.name)) visit(term.name);
   } else if (term.kind === "ref") for (const part of term.parts.slice(1)) eachMatchVar(part, visit);
+  else if (term.kind === "call") for (const arg of term.args) eachMatchVar(arg, visit);
   else if (term.kind === "array" || term.kind === "set") for (const item of term.items) eachMatchVar(item, visit);
   else if (term.kind === "object") for (const [, value] of term.entries) eachMatchVar(value, visit);
 }

@@ -92,9 +92,12 @@ export function resolveQuery(
 
 class Resolver {
   readonly #context: ResolveContext;
+  #hasUnused = false;
+  #errorsBefore: number;
 
   constructor(context: ResolveContext) {
     this.#context = context;
+    this.#errorsBefore = context.diagnostics.errors.length;
   }
 
   rule(rule: Rule): Rule {
@@ -106,6 +109,8 @@ class Resolver {
   }
 
   #branch(rule: Rule, argumentScope: Scope): Rule {
+    this.#hasUnused = false;
+    this.#errorsBefore = this.#context.diagnostics.errors.length;
     const scope = new Scope(argumentScope, declaredNames(rule.body));
     const body = this.body(rule.body, scope, true);
     const head = this.#head(rule.head, scope);
@@ -406,14 +411,18 @@ class Resolver {
     return refOf([...first, ...parts], ref.loc);
   }
 
-  /** What `some x` and `every` declare must be used in any mode, what `:=` assigns in strict mode. */
+  /**
+   * What `some x` and `every` declare must be used in any mode, what `:=` assigns in strict mode. As in OPA, one body of
+   * a rule speaks for all: bodies inside come first, and once something was reported the others are not looked at.
+   */
   #reportUnused(scope: Scope): void {
-    for (const [name, declaration] of scope.declarations) {
-      const { occurrence } = declaration;
-      if (occurrence !== "declared" && !(occurrence === "assigned" && this.#context.strict)) continue;
-      if (declaration.uses > 0) continue;
-      const verb = occurrence === "assigned" ? "assigned" : "declared";
-      this.#context.diagnostics.reportMinor(declaration.loc, `${verb} var ${name} unused`);
+    for (const wanted of this.#context.strict ? (["assigned", "declared"] as const) : (["declared"] as const)) {
+      if (this.#hasUnused || this.#context.diagnostics.errors.length > this.#errorsBefore) return;
+      for (const [name, { occurrence, uses, loc }] of scope.declarations) {
+        if (occurrence !== wanted || uses > 0) continue;
+        this.#hasUnused = true;
+        this.#context.diagnostics.reportMinor(loc, `${wanted} var ${name} unused`);
+      }
     }
   }
 

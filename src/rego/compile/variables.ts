@@ -34,6 +34,7 @@ export function eachVarTerm(term: Term, visit: (term: VarTerm) => void): void {
   else if (term.kind === "ref") for (const part of term.parts) eachVarTerm(part, visit);
   else if (term.kind === "array" || term.kind === "set") for (const item of term.items) eachVarTerm(item, visit);
   else if (term.kind === "object") for (const part of term.entries.flat()) eachVarTerm(part, visit);
+  else if (term.kind === "call") for (const arg of term.args) eachVarTerm(arg, visit);
 }
 
 /** The variables of an expression, without those of bodies inside it. */

@@ -77,8 +77,13 @@ export function or(left: MaybeType, right: MaybeType): MaybeType {
   return compareTypes(left, right) === 0 ? left : alternatives([left, right]);
 }
 
+/** What OPA makes of two functions that take different numbers of operands: still a function, but of no use. */
+const noFunction: FunctionType = { kind: "function", args: [], variadic: undefined, result: undefined };
+
 function eitherFunction(left: FunctionType, right: FunctionType): MaybeType {
-  if (left.args.length !== right.args.length) return undefined;
+  if (left === noFunction) return right;
+  if (right === noFunction) return left;
+  if (left.args.length !== right.args.length) return noFunction;
   return {
     kind: "function",
     args: left.args.map((arg, index) => or(arg, right.args[index])),
