@@ -31,11 +31,13 @@ type question struct {
 	V0      bool
 	Strict  bool
 	CompileStrict bool
+	NoIndex bool
 }
 
 type answer struct {
 	Results []map[string]interface{} \`json:"results,omitempty"\`
 	Code    string \`json:"code,omitempty"\`
+	Codes   []string \`json:"codes,omitempty"\`
 	Message string \`json:"message,omitempty"\`
 }
 
@@ -43,7 +45,11 @@ func fail(err error) answer {
 	switch e := err.(type) {
 	case ast.Errors:
 		if len(e) > 0 {
-			return answer{Code: e[0].Code, Message: err.Error()}
+			codes := []string{}
+			for _, each := range e {
+				codes = append(codes, each.Code)
+			}
+			return answer{Code: e[0].Code, Codes: codes, Message: err.Error()}
 		}
 	case *topdown.Error:
 		return answer{Code: e.Code, Message: err.Error()}
@@ -88,14 +94,22 @@ func ask(q question) (result answer) {
 		}
 	}
 	options := []func(*rego.Rego){rego.Compiler(compiler), rego.Query(q.Query), rego.Store(inmem.NewFromObject(data)), rego.StrictBuiltinErrors(q.Strict), rego.SetRegoVersion(version)}
+	evalOptions := []rego.EvalOption{}
+	if q.NoIndex {
+		evalOptions = append(evalOptions, rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
+	}
 	if len(q.Input) > 0 {
 		var input interface{}
 		if err := util.UnmarshalJSON(q.Input, &input); err != nil {
 			return fail(err)
 		}
-		options = append(options, rego.Input(input))
+		evalOptions = append(evalOptions, rego.EvalInput(input))
 	}
-	rs, err := rego.New(options...).Eval(ctx)
+	query, err := rego.New(options...).PrepareForEval(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	rs, err := query.Eval(ctx, evalOptions...)
 	if err != nil {
 		return fail(err)
 	}
@@ -135,11 +149,15 @@ export interface OpaQuestion {
   readonly V0?: boolean;
   readonly Strict?: boolean;
   readonly CompileStrict?: boolean;
+  /** Without leaving out rules by the index, and without ending a search early. */
+  readonly NoIndex?: boolean;
 }
 
 export interface OpaAnswer {
   readonly results?: readonly { readonly [name: string]: unknown }[];
   readonly code?: string;
+  /** Of every error that was reported, in the order of the report. */
+  readonly codes?: readonly string[];
   readonly message?: string;
   /** The answer as it came, for comparisons without loss of digits. */
   readonly line: string;

@@ -1,4 +1,4 @@
-/** Random questions for two Rego engines: calls of built-ins, policies from a grammar, and mutations of given policies. */
+/** Chance for random questions to two Rego engines; calls of built-ins, and mutations of given policies. */
 import { signatures, splitTopLevel } from "../../src/rego/builtins/signatures.ts";
 
 /** Uniform in [0, 1), the same sequence for the same seed. */
@@ -147,145 +147,47 @@ function randomTerm(type: string, chance: Chance, depth: number): string {
   );
 }
 
-export const randomInput = { a: 1, b: "x", xs: [1, 2, 3], o: { k: [{ n: 1 }, { n: 2 }] }, t: true, z: null };
-export const randomData = { base: { a: [1, 2], b: { c: "d" } }, names: ["x", "y"] };
-
-/** A policy in which most rules make sense, and some do not. */
-export function randomPolicy(chance: Chance): string {
-  const rules = ["p", "q", "r", "s"];
-  const written: string[] = [];
-  rules.forEach((name, index) => {
-    const writer = new PolicyWriter(chance, rules.slice(0, index));
-    written.push(writer.rule(name));
-  });
-  return `package test\n\nf(x) := y if y := [x, input.a]\n\ng("a") := 1\n\ng(x) := 2 if x != "a"\n\n${written.join("\n\n")}\n`;
+/** The text with something changed: half of the time whole lines, so that it often still compiles. */
+export function mutate(source: string, chance: Chance): string {
+  return chance() < 0.5 ? mutateLines(source, chance) : mutateTokens(source, chance);
 }
 
-class PolicyWriter {
-  readonly #chance: Chance;
-  readonly #earlier: readonly string[];
-  #count = 0;
-
-  constructor(chance: Chance, earlier: readonly string[]) {
-    this.#chance = chance;
-    this.#earlier = earlier;
-  }
-
-  rule(name: string): string {
-    const scope: string[] = [];
-    const body = this.#body(scope, 0);
-    const value = (): string => this.#term(scope, 1);
-    return pick(this.#chance, [
-      () => `${name} if {\n${body}\n}`,
-      () => `${name} := ${value()} if {\n${body}\n}`,
-      () => `default ${name} := 1\n\n${name} := ${value()} if {\n${body}\n}`,
-      () => `${name} contains ${value()} if {\n${body}\n}`,
-      () => `${name}[${value()}] := ${value()} if {\n${body}\n}`,
-      () => `${name}.a[${value()}] contains ${value()} if {\n${body}\n}`,
-      () => `${name} := ${value()} if {\n${body}\n} else := ${this.#term([], 1)} if {\n${this.#body([], 0)}\n}`,
-      () => `${name}.a.b := ${value()} if {\n${body}\n}\n\n${name}.a.c := ${this.#term([], 1)}`,
-    ])();
-  }
-
-  #body(scope: string[], depth: number): string {
-    const length = 1 + Math.floor(this.#chance() * (depth === 0 ? 4 : 2));
-    return Array.from({ length }, () => `\t${this.#expression(scope, depth)}`).join("\n");
-  }
-
-  #fresh(scope: string[]): string {
-    const name = `v${this.#count++}`;
-    scope.push(name);
-    return name;
-  }
-
-  #expression(scope: string[], depth: number): string {
-    const term = (): string => this.#term(scope, depth + 1);
-    const options: (() => string)[] = [
-      () => {
-        const value = term();
-        return `${this.#fresh(scope)} := ${value}`;
-      },
-      () => {
-        const value = this.#collection(scope);
-        return `some ${this.#fresh(scope)} in ${value}`;
-      },
-      () => `${term()} ${pick(this.#chance, ["==", "!=", "<", ">="])} ${term()}`,
-      () => `${term()} in ${this.#collection(scope)}`,
-      () => `not ${term()} == ${term()}`,
-      () => {
-        const value = this.#collection(scope);
-        const key = this.#fresh(scope);
-        return `${this.#fresh(scope)} = ${value}[${key}]`;
-      },
-      () => `[${this.#fresh(scope)}, _] = [${this.#term(scope.slice(0, -1), depth + 1)}, 1]`,
-    ];
-    if (depth < 2) {
-      options.push(
-        () => {
-          const inner = [...scope];
-          const name = this.#fresh(inner);
-          return `every ${name} in ${this.#collection(scope)} { ${name} != 7; ${this.#expression(inner, depth + 1)} }`;
-        },
-        () => `${term()} == ${term()} with input as {"a": ${term()}, "xs": [1, 2]}`,
-        () => `f(${term()}) == ${term()} with data.names as [${term()}]`,
-      );
-    }
-    return pick(this.#chance, options)();
-  }
-
-  #collection(scope: string[]): string {
-    const options = ["input.xs", "data.names", "input.o", "data.base", "input.o.k", "[1, 2]", '{"x", "y"}', '{"k": 1}'];
-    if (scope.length > 0) options.push(pick(this.#chance, scope));
-    if (this.#earlier.length > 0) options.push(`data.test.${pick(this.#chance, this.#earlier)}`);
-    return pick(this.#chance, options);
-  }
-
-  #term(scope: string[], depth: number): string {
-    const leaves = [
-      "input.a",
-      "input.b",
-      "input.xs[_]",
-      "data.base.b",
-      "input.t",
-      "input.missing",
-      "1",
-      '"x"',
-      "input.o.k[_].n",
-    ];
-    if (scope.length > 0) leaves.push(...scope, ...scope);
-    if (this.#earlier.length > 0) leaves.push(`data.test.${pick(this.#chance, this.#earlier)}`);
-    if (depth > 2 || this.#chance() < 0.6) return pick(this.#chance, leaves);
-    const term = (): string => this.#term(scope, depth + 1);
-    return pick(this.#chance, [
-      () => `[${term()}, ${term()}]`,
-      () => `{${term()}}`,
-      () => `{"k": ${term()}}`,
-      () => `f(${term()})`,
-      () => `g(${term()})`,
-      () => `count(${this.#collection(scope)})`,
-      () => `object.get(input, ${term()}, ${term()})`,
-      () => {
-        const inner = [...scope];
-        const body = this.#expression(inner, depth + 1);
-        return `[${this.#term(inner, depth + 1)} | ${body}]`;
-      },
-      () => {
-        const inner = [...scope];
-        const name = this.#fresh(inner);
-        return `{${name} | some ${name} in ${this.#collection(scope)}; ${this.#expression(inner, depth + 1)}}`;
-      },
-      () => {
-        const inner = [...scope];
-        const key = this.#fresh(inner);
-        const value = this.#fresh(inner);
-        return `{${key}: ${value} | some ${key}, ${value} in ${this.#collection(scope)}}`;
-      },
-    ])();
-  }
+function mutateLines(source: string, chance: Chance): string {
+  const lines = source.split("\n");
+  const places = lines.flatMap((line, index) => (line.startsWith("\t") ? [index] : []));
+  if (places.length === 0) return source;
+  const [from, to] = [pick(chance, places), pick(chance, places)];
+  const [line = "", other = ""] = [lines[from], lines[to]];
+  return pick(chance, [
+    () => lines.toSpliced(from, 1),
+    () => lines.toSpliced(to, 0, line),
+    () => lines.with(from, other).with(to, line),
+    () => lines.with(from, `\tnot ${line.trim()}`),
+    () =>
+      lines.with(
+        from,
+        line.replace(/\d+(\.\d+)?/, () => pick(chance, numbers)),
+      ),
+    () =>
+      lines.with(
+        from,
+        line.replace(/ (==|!=|<|>=|=|:=) /, () => ` ${pick(chance, ["==", "!=", "<", ">=", "=", ":="])} `),
+      ),
+    () =>
+      lines.with(
+        from,
+        line.replace(/\bv\d+\b/, () => `v${Math.floor(chance() * 10)}`),
+      ),
+    () =>
+      lines.with(
+        from,
+        line.replace(/"[^"]*"/, () => JSON.stringify(pick(chance, strings))),
+      ),
+  ])().join("\n");
 }
 
 /** The text with a few tokens changed, removed or swapped. */
-export function mutate(source: string, chance: Chance): string {
+function mutateTokens(source: string, chance: Chance): string {
   const tokens = source.match(/[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|\d+(?:\.\d+)?|:=|==|!=|<=|>=|\s+|./g) ?? [];
   const places = tokens.flatMap((token, index) => (/^\s/.test(token) ? [] : [index]));
   if (places.length === 0) return source;

@@ -93,11 +93,12 @@ export function marshalYaml(value: Value): string {
 function writeBlock(value: Value, depth: number): string {
   if (value instanceof RegoObject) {
     if (value.size === 0) return "{}";
-    const lines = value.keys().map((key) => {
-      const name = typeof key === "string" ? key : toJsonText(key);
-      const field = value.get(key) ?? null;
-      return `${"  ".repeat(depth)}${writeScalar(name)}:${writeChild(field, depth, false)}`;
-    });
+    // Keys are text in YAML: of those that read the same, the last one counts.
+    const fields = new Map<string, Value>();
+    for (const key of value.keys()) fields.set(typeof key === "string" ? key : toJsonText(key), value.get(key) ?? null);
+    const lines = [...fields].map(
+      ([name, field]) => `${"  ".repeat(depth)}${writeScalar(name)}:${writeChild(field, depth, false)}`,
+    );
     return lines.join("\n");
   }
   if (isArray(value) || value instanceof RegoSet) {

@@ -2,22 +2,25 @@
 import type { Builtin } from "../builtins/operands.ts";
 import { signatures } from "../builtins/signatures.ts";
 import type { CompiledRule, Program } from "../evaluate/program.ts";
-import type { Body, Expr, Module, Rule } from "../syntax/ast.ts";
+import type { Body, Expr, Module, RefTerm, Rule } from "../syntax/ast.ts";
 import { operatorName, stringPath } from "../syntax/ast.ts";
-import { buildProgram, rulePath } from "./build.ts";
+import { buildProgram } from "./build.ts";
 import { checkCalls } from "./calls.ts";
 import { checkConflicts } from "./conflicts.ts";
+import { branchesOf, DependencyGraph } from "./dependencies.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import { type ExpandContext, expandBody, expandRule } from "./expand.ts";
 import { globalsOf, ruleNamesByPackage } from "./globals.ts";
-import { hoistBody } from "./hoist.ts";
+import { hoistBody, hoistRule } from "./hoist.ts";
 import { MetadataSource } from "./metadata.ts";
 import { checkDeprecated, checkImports, checkModule } from "./module-checks.ts";
 import { Names } from "./names.ts";
+import type { Arity } from "./outputs.ts";
 import { checkRecursion } from "./recursion.ts";
-import { resolveQuery, resolveRule } from "./resolve.ts";
-import { type Arity, orderBody, orderRule } from "./safety.ts";
-import { checkTypes, type TypeChecker } from "./type-check.ts";
+import { describeTerm, resolveQuery, resolveRule } from "./resolve.ts";
+import { orderBody, orderRule } from "./safety.ts";
+import { checkTemplateBody, checkTemplates, definedDocuments } from "./templates.ts";
+import { TypeChecker } from "./type-check.ts";
 import { checkWiths, virtualPaths } from "./with-checks.ts";
 
 export interface CompileOptions {
@@ -80,6 +83,10 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   }
   diagnostics.throwIfAny();
 
+  const arity = arityOf(functions, options);
+  const isDefined = definedDocuments(modules);
+  for (const { rule } of resolved) checkTemplates(rule, { arity, names, diagnostics, isDefined });
+  diagnostics.throwIfAny();
   const expandContext: ExpandContext = { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames };
   const expanded = resolved.map(({ rule, source, module }) => ({
     rule: metadata.inject(expandRule(rule, expandContext), source, module, names),
@@ -87,38 +94,34 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
     module,
   }));
   const virtual = virtualPaths(modules);
-  for (const { rule, module } of expanded) {
-    checkWiths(rule, functionNames, virtual, diagnostics);
-    if (module.version !== "v1" && !options.strict) continue;
-    for (let branch: Rule | undefined = rule; branch !== undefined; branch = branch.elseRule) {
-      checkDeprecated(branch.body, diagnostics);
-    }
-  }
+  for (const { rule } of expanded) checkWiths(rule, functionNames, virtual, diagnostics);
+  diagnostics.throwIfAny();
   checkConflicts(modules, diagnostics);
   diagnostics.throwIfAny();
-  const arity = arityOf(functions, options);
   for (const { rule } of expanded) checkCalls(rule, functions, options, diagnostics);
   diagnostics.throwIfAny();
   const ordered = expanded.map(({ rule, source, module }) => ({
-    rule: orderRule(rule, { arity, diagnostics, names }),
+    rule: hoistRule(orderRule(rule, { arity, diagnostics, names }), names),
     source,
     module,
   }));
   diagnostics.throwIfAny();
-  checkRecursion(
-    ordered.map(({ rule, module }) => ({
-      rule,
-      path: rulePath(rule, module.packagePath),
-      packagePath: module.packagePath,
-    })),
-    names,
+  const graph = new DependencyGraph(expanded);
+  const show = (ref: RefTerm): string => describeTerm(ref, names);
+  checkRecursion(graph, show, diagnostics);
+  diagnostics.throwIfAny();
+  const types = (options.checksTypes ?? true) ? new TypeChecker(graph, show, options.customBuiltins) : undefined;
+  types?.checkRules(
+    ordered.flatMap(({ rule }) => branchesOf(rule)),
     diagnostics,
   );
-  diagnostics.throwIfAny();
-  const types = (options.checksTypes ?? true) ? checkTypes(ordered, names, diagnostics) : undefined;
+  for (const { rule, module } of expanded) {
+    if (module.version !== "v1" && !options.strict) continue;
+    for (const branch of branchesOf(rule)) checkDeprecated(branch.body, diagnostics);
+  }
   diagnostics.throwIfAny(true);
 
-  const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module, names));
+  const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module));
   return {
     program: buildProgram(
       rules,
@@ -148,6 +151,9 @@ export function compileQuery(
   const functionNames = new Set([...functions.keys(), ...signatures.keys(), ...(options.customBuiltins?.keys() ?? [])]);
   const { body, declared } = resolveQuery(query, { globals, names, diagnostics, strict: false });
   diagnostics.throwIfAny();
+  const isDefined = definedDocuments(compiled.modules);
+  checkTemplateBody(body, { arity: arityOf(functions, options), names, diagnostics, isDefined });
+  diagnostics.throwIfAny();
   const expanded = expandBody(body, { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames });
   const asRule = { body: expanded } as Pick<Rule, "body">;
   checkCalls(asRule, functions, options, diagnostics);
@@ -155,11 +161,12 @@ export function compileQuery(
   diagnostics.throwIfAny();
   const ordered = orderBody(expanded, new Set(), { arity: arityOf(functions, options), diagnostics, names });
   diagnostics.throwIfAny();
-  compiled.types?.checkQuery(ordered, diagnostics);
+  const hoisted = hoistBody(ordered, names);
+  compiled.types?.checkQuery(hoisted, diagnostics);
   diagnostics.throwIfAny(true);
   const variables = new Map<string, string>(declared);
   for (const name of queryVariables(ordered)) if (!names.isGenerated(name)) variables.set(name, name);
-  return { body: hoistBody(ordered, names), variables };
+  return { body: hoisted, variables };
 }
 
 function queryVariables(body: Body): ReadonlySet<string> {
@@ -222,12 +229,12 @@ function arityOf(functions: ReadonlyMap<string, number>, options: CompileOptions
   };
 }
 
-function compiledRule(rule: Rule, source: Rule, module: Module, names: Names): CompiledRule {
+function compiledRule(rule: Rule, source: Rule, module: Module): CompiledRule {
   const elseRule =
-    rule.elseRule === undefined ? undefined : compiledRule(rule.elseRule, source.elseRule ?? source, module, names);
+    rule.elseRule === undefined ? undefined : compiledRule(rule.elseRule, source.elseRule ?? source, module);
   return {
     head: rule.head,
-    body: hoistBody(rule.body, names),
+    body: rule.body,
     loc: source.loc,
     keys: [],
     isDefault: rule.isDefault,

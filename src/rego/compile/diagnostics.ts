@@ -21,8 +21,13 @@ export class Diagnostics {
     this.errors.push({ code, location, message, ...(details === undefined ? {} : { details }) });
   }
 
-  reportMinor(location: Location, message: string): void {
-    this.#minor.push({ code: "rego_compile_error", location, message });
+  reportMinor(
+    location: Location,
+    message: string,
+    code: CompileErrorCode = "rego_compile_error",
+    details?: readonly string[],
+  ): void {
+    this.#minor.push({ code, location, message, ...(details === undefined ? {} : { details }) });
   }
 
   /** Ends the compilation if anything was reported so far; minor mistakes count only at the end. */

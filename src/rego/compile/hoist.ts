@@ -2,8 +2,23 @@
  * Binds refs and comprehensions inside terms to variables before the expression that uses them, so that operands are
  * plain values: `count(data.xs[i])` becomes `a = data.xs[i]; count(a)`. Runs after safety, whose order it keeps.
  */
-import { type Body, callExpr, type Expr, operatorName, refOf, type Term, variable, type With } from "../syntax/ast.ts";
+import {
+  type Body,
+  callExpr,
+  type Expr,
+  operatorName,
+  type Rule,
+  refOf,
+  type Term,
+  variable,
+  type With,
+} from "../syntax/ast.ts";
 import type { Names } from "./names.ts";
+
+export function hoistRule(rule: Rule, names: Names): Rule {
+  const elseRule = rule.elseRule === undefined ? undefined : hoistRule(rule.elseRule, names);
+  return { ...rule, body: hoistBody(rule.body, names), elseRule };
+}
 
 export function hoistBody(body: Body, names: Names): Body {
   const result: Expr[] = [];

@@ -74,7 +74,7 @@ export function checkDeprecated(body: Body, diagnostics: Diagnostics): void {
     if (expr.kind !== "expr-call") return;
     const name = operatorName(expr.operator);
     if (name === undefined || !signatures.get(name)?.isDeprecated) return;
-    diagnostics.report("rego_type_error", expr.loc, `deprecated built-in function calls in expression: ${name}`);
+    diagnostics.reportMinor(expr.loc, `deprecated built-in function calls in expression: ${name}`, "rego_type_error");
   });
 }
 

@@ -92,9 +92,12 @@ export function resolveQuery(
 
 class Resolver {
   readonly #context: ResolveContext;
+  #hasUnused = false;
+  #errorsBefore: number;
 
   constructor(context: ResolveContext) {
     this.#context = context;
+    this.#errorsBefore = context.diagnostics.errors.length;
   }
 
   rule(rule: Rule): Rule {
@@ -106,6 +109,8 @@ class Resolver {
   }
 
   #branch(rule: Rule, argumentScope: Scope): Rule {
+    this.#hasUnused = false;
+    this.#errorsBefore = this.#context.diagnostics.errors.length;
     const scope = new Scope(argumentScope, declaredNames(rule.body));
     const body = this.body(rule.body, scope, true);
     const head = this.#head(rule.head, scope);
@@ -184,9 +189,13 @@ class Resolver {
 
   #with(modifier: With, scope: Scope): With {
     const target = this.term(modifier.target, scope);
+    const parts = target.kind === "ref" ? target.parts : [target];
+    const [head] = modifier.target.parts;
+    // A variable may hide `input`, but only the document can be replaced.
+    const isInput = head?.kind === "var" && head.name === "input";
     return {
       ...modifier,
-      target: target.kind === "ref" ? target : refOf([target], target.loc),
+      target: refOf(isInput ? [head, ...parts.slice(1)] : parts, target.loc),
       value: this.term(modifier.value, scope),
     };
   }
@@ -223,7 +232,7 @@ class Resolver {
   #assign(left: Term, right: Term, expr: Expr, scope: Scope): Expr {
     const value = this.term(right, scope);
     this.#declarePattern(left, "assigned", scope);
-    return callExpr("eq", [this.term(left, scope, true), value], expr.loc);
+    return { ...callExpr("eq", [this.term(left, scope, true), value], expr.loc), isAssignment: true };
   }
 
   /** A name may stand twice in one pattern; `fresh` collects those of this statement. */
@@ -244,6 +253,10 @@ class Resolver {
         return;
       default:
         if (occurrence !== "assigned") return;
+        if (isRootDocument(term)) {
+          this.#declare(term.parts[0], occurrence, scope);
+          return;
+        }
         this.#context.diagnostics.report("rego_compile_error", term.loc, `cannot assign to ${valueName(term)}`);
     }
   }
@@ -301,11 +314,19 @@ class Resolver {
     }
   }
 
+  /** A variable is no function, even if there is a function of the same name. */
+  #reportShadowed(term: Term & { readonly kind: "call" }, scope: Scope): void {
+    const [head] = term.operator.parts;
+    if (head?.kind !== "var" || scope.find(head.name) === undefined) return;
+    const message = `called function ${printTerm(term.operator)} shadowed`;
+    this.#context.diagnostics.report("rego_compile_error", term.loc, message);
+  }
+
   #operator(operator: RefTerm, scope: Scope): RefTerm {
     const [head, ...rest] = operator.parts;
     if (head?.kind !== "var") return operator;
     const parts = rest.map((part) => this.term(part, scope));
-    const global = this.#context.globals.get(head.name);
+    const global = scope.hides(head.name) ? undefined : this.#context.globals.get(head.name);
     if (global === undefined) return refOf([head, ...parts], operator.loc);
     this.#context.used?.add(head.name);
     return refOf([...global.parts, ...parts], operator.loc);
@@ -342,6 +363,7 @@ class Resolver {
         return { ...term, body, key, value };
       }
       case "call":
+        this.#reportShadowed(term, scope);
         return {
           ...term,
           operator: this.#operator(term.operator, scope),
@@ -372,7 +394,7 @@ class Resolver {
         return refOf(global.parts, term.loc);
       }
     }
-    if (name !== "input" && name !== "data" && !scope.declarations.has(name)) {
+    if (!scope.declarations.has(name)) {
       scope.declarations.set(name, { local: name, occurrence: "seen", uses: 0, loc: term.loc });
     }
     return term;
@@ -380,21 +402,27 @@ class Resolver {
 
   #ref(ref: RefTerm, scope: Scope): Term {
     const [head, ...rest] = ref.parts;
-    if (head === undefined) return ref;
+    if (head === undefined || (isRootDocument(ref) && scope.find(ref.parts[0].name) === undefined)) return ref;
     const resolved = head.kind === "var" ? this.#variable(head, scope, false) : this.term(head, scope);
     const parts = rest.map((part) => this.term(part, scope));
+    // `input` and `data` alone are refs, too, unless variables of these names hide them.
+    if (parts.length === 0 && resolved.kind === "var" && resolved !== head) return resolved;
     const first = resolved.kind === "ref" ? resolved.parts : [resolved];
     return refOf([...first, ...parts], ref.loc);
   }
 
-  /** What `some x` and `every` declare must be used in any mode, what `:=` assigns in strict mode. */
+  /**
+   * What `some x` and `every` declare must be used in any mode, what `:=` assigns in strict mode. As in OPA, one body of
+   * a rule speaks for all: bodies inside come first, and once something was reported the others are not looked at.
+   */
   #reportUnused(scope: Scope): void {
-    for (const [name, declaration] of scope.declarations) {
-      const { occurrence } = declaration;
-      if (occurrence !== "declared" && !(occurrence === "assigned" && this.#context.strict)) continue;
-      if (declaration.uses > 0) continue;
-      const verb = occurrence === "assigned" ? "assigned" : "declared";
-      this.#context.diagnostics.reportMinor(declaration.loc, `${verb} var ${name} unused`);
+    for (const wanted of this.#context.strict ? (["assigned", "declared"] as const) : (["declared"] as const)) {
+      if (this.#hasUnused || this.#context.diagnostics.errors.length > this.#errorsBefore) return;
+      for (const [name, { occurrence, uses, loc }] of scope.declarations) {
+        if (occurrence !== wanted || uses > 0) continue;
+        this.#hasUnused = true;
+        this.#context.diagnostics.reportMinor(loc, `${wanted} var ${name} unused`);
+      }
     }
   }
 
@@ -408,6 +436,14 @@ class Resolver {
       );
     }
   }
+}
+
+type VarTerm = Term & { readonly kind: "var" };
+
+/** `input` or `data` as a whole; v0 lets variables have these names. */
+function isRootDocument(term: Term): term is RefTerm & { readonly parts: readonly [VarTerm] } {
+  const [head] = term.kind === "ref" && term.parts.length === 1 ? term.parts : [];
+  return head?.kind === "var" && (head.name === "input" || head.name === "data");
 }
 
 function branchCount(rule: Rule): number {

@@ -3,13 +3,10 @@
  * finds its inputs bound. The order is OPA's: the first expression (in source order) that can run, runs.
  */
 import type { Body, Expr, Location, Rule, Term } from "../syntax/ast.ts";
-import { operatorName } from "../syntax/ast.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Names } from "./names.ts";
-import { eachVar, varsOfBody, varsOfClosures, varsOfExpr } from "./variables.ts";
-
-/** How many inputs a function has; undefined if there is no such function. */
-export type Arity = (operator: Expr & { readonly kind: "expr-call" }) => number | undefined;
+import { type Arity, neededVars, outputsOf } from "./outputs.ts";
+import { eachVar, varsOfBody, varsOfClosures } from "./variables.ts";
 
 export interface SafetyContext {
   readonly arity: Arity;
@@ -38,31 +35,32 @@ export function orderRule(rule: Rule, context: SafetyContext): Rule {
 
 /** The body in an order that can run; what cannot is reported. `globals` are bound from outside. */
 export function orderBody(body: Body, globals: ReadonlySet<string>, context: SafetyContext): Body {
-  const bodyVars = varsOfBody(body);
+  const { arity } = context;
+  const varsByExpr = new Map(body.map((expr) => [expr, neededVars(expr, arity)]));
+  const bodyVars = new Set<string>();
+  for (const names of varsByExpr.values()) for (const name of names) bodyVars.add(name);
   const safe = new Set<string>();
   for (const name of bodyVars) if (globals.has(name)) safe.add(name);
   const pending = new Map<Expr, Set<string>>();
-  for (const expr of body) pending.set(expr, varsOfExpr(expr));
+  for (const [expr, names] of varsByExpr) pending.set(expr, new Set([...names].filter((name) => !safe.has(name))));
   const closures = new Map<Expr, ReadonlySet<string>>();
   for (const expr of body) {
-    const shared = new Set<string>();
-    for (const name of varsOfClosures(expr)) if (bodyVars.has(name) && !globals.has(name)) shared.add(name);
-    closures.set(expr, shared);
+    const shared = [...varsOfClosures(expr)].filter((name) => bodyVars.has(name) && !globals.has(name));
+    closures.set(expr, new Set(shared));
   }
-  const unsafeInClosures = new Map<Expr, Set<string>>();
   const ordered: Expr[] = [];
   for (let progress = true; progress && pending.size > 0; ) {
     progress = false;
     for (const expr of body) {
-      const needed = pending.get(expr);
-      if (needed === undefined) continue;
-      const outputs = outputsOf(expr, safe, context.arity);
-      const open = [...(closures.get(expr) ?? [])].filter((name) => !safe.has(name));
-      if (open.length > 0) {
-        unsafeInClosures.set(expr, new Set(open));
-        continue;
+      if (!pending.has(expr)) continue;
+      const outputs = outputsOf(expr, safe, arity);
+      const open = closures.get(expr) ?? empty;
+      if (open.size > 0) {
+        if (sameNames(open, outputs)) continue;
+        // As in OPA, only what the bodies inside need is looked at from here on.
+        pending.set(expr, new Set(open));
       }
-      unsafeInClosures.delete(expr);
+      const needed = pending.get(expr) ?? new Set();
       for (const name of needed) if (outputs.has(name) || safe.has(name)) needed.delete(name);
       if (needed.size > 0) continue;
       pending.delete(expr);
@@ -71,10 +69,23 @@ export function orderBody(body: Body, globals: ReadonlySet<string>, context: Saf
       progress = true;
     }
   }
+  reportPending(pending, context);
+  const bound = new Set(globals);
+  const result = ordered.map((expr) => {
+    const inner = orderClosures(expr, bound, context);
+    for (const name of varsByExpr.get(expr) ?? []) bound.add(name);
+    return inner;
+  });
+  return pending.size > 0 ? body : result;
+}
+
+function sameNames(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
+  return left.size === right.size && [...left].every((name) => right.has(name));
+}
+
+function reportPending(pending: ReadonlyMap<Expr, ReadonlySet<string>>, context: SafetyContext): void {
   const unsafe: { readonly name: string; readonly loc: Location }[] = [];
-  for (const [expr, needed] of pending) {
-    const names = new Set([...needed].filter((name) => !safe.has(name)));
-    for (const name of unsafeInClosures.get(expr) ?? []) names.add(name);
+  for (const [expr, names] of pending) {
     for (const name of names) unsafe.push({ name, loc: locationOfVar(expr, name) ?? expr.loc });
   }
   // A generated variable is unsafe only because something that the author wrote is.
@@ -82,13 +93,6 @@ export function orderBody(body: Body, globals: ReadonlySet<string>, context: Saf
     name.startsWith("$") || !context.names.isAnonymous(name);
   const shown = unsafe.some(isWritten) ? unsafe.filter(isWritten) : unsafe.slice(0, 1);
   for (const { name, loc } of shown) reportUnsafe(name, loc, context);
-  if (pending.size > 0) return body;
-  const bound = new Set(globals);
-  return ordered.map((expr) => {
-    const inner = orderClosures(expr, bound, context);
-    for (const name of varsOfExpr(expr)) bound.add(name);
-    return inner;
-  });
 }
 
 function reportUnsafe(name: string, loc: Location, context: SafetyContext): void {
@@ -184,149 +188,4 @@ function checkComprehensionHead(
   }
 }
 
-/** The variables that an expression binds when those in `safe` are bound before it. */
-export function outputsOf(expr: Expr, safe: ReadonlySet<string>, arity: Arity): ReadonlySet<string> {
-  if (expr.negated) return empty;
-  for (const modifier of expr.withs) {
-    let isOpen = false;
-    eachVar(modifier.value, (name) => {
-      if (name !== "input" && name !== "data" && !safe.has(name)) isOpen = true;
-    });
-    if (isOpen) return empty;
-  }
-  const outputs = new Set<string>();
-  switch (expr.kind) {
-    case "expr-term":
-      refOutputs(expr.term, safe, outputs);
-      return outputs;
-    case "expr-every":
-      refOutputs(expr.domain, safe, outputs);
-      return outputs;
-    case "expr-call":
-      return operatorName(expr.operator) === "eq" ? equalityOutputs(expr.args, safe) : callOutputs(expr, safe, arity);
-    default:
-      return empty;
-  }
-}
-
 const empty: ReadonlySet<string> = new Set();
-
-function callOutputs(
-  expr: Expr & { readonly kind: "expr-call" },
-  safe: ReadonlySet<string>,
-  arity: Arity,
-): ReadonlySet<string> {
-  const outputs = new Set<string>();
-  for (const arg of expr.args) refOutputs(arg, safe, outputs);
-  const inputs = arity(expr);
-  if (inputs === undefined || inputs < 0 || expr.args.length <= inputs) return outputs;
-  for (const arg of expr.args.slice(0, inputs)) {
-    let isOpen = false;
-    eachVar(arg, (name) => {
-      if (name !== "input" && name !== "data" && !safe.has(name) && !outputs.has(name)) isOpen = true;
-    });
-    if (isOpen) return empty;
-  }
-  for (const arg of expr.args.slice(inputs)) patternVars(arg, outputs);
-  return outputs;
-}
-
-/** Variables inside refs are found by iterating, if the ref's head is known. */
-function refOutputs(term: Term, safe: ReadonlySet<string>, outputs: Set<string>): void {
-  switch (term.kind) {
-    case "ref": {
-      const [head, ...rest] = term.parts;
-      if (head?.kind !== "var" || !(head.name === "input" || head.name === "data" || safe.has(head.name))) return;
-      for (const part of rest) {
-        eachVar(part, (name) => {
-          if (name !== "input" && name !== "data") outputs.add(name);
-        });
-        refOutputs(part, safe, outputs);
-      }
-      return;
-    }
-    case "array":
-    case "set":
-      for (const item of term.items) refOutputs(item, safe, outputs);
-      return;
-    case "object":
-      for (const [key, value] of term.entries) {
-        refOutputs(key, safe, outputs);
-        refOutputs(value, safe, outputs);
-      }
-      return;
-    default:
-      return;
-  }
-}
-
-/** Variables that unification can bind: not those in sets, object keys or refs. */
-function patternVars(term: Term, names: Pick<Known, "add">): void {
-  if (term.kind === "var") names.add(term.name);
-  else if (term.kind === "array") for (const item of term.items) patternVars(item, names);
-  else if (term.kind === "object") for (const [, value] of term.entries) patternVars(value, names);
-}
-
-function equalityOutputs(args: readonly Term[], safe: ReadonlySet<string>): ReadonlySet<string> {
-  const [left, right] = args;
-  if (left === undefined || right === undefined) return empty;
-  const found = new Set<string>();
-  refOutputs(left, safe, found);
-  refOutputs(right, safe, found);
-  const known: Known = {
-    has: (name) => safe.has(name) || found.has(name),
-    add: (name) => {
-      if (!safe.has(name)) found.add(name);
-    },
-  };
-  // What one pair of terms makes known may be what another one waits for.
-  for (let size = -1; size !== found.size; ) {
-    size = found.size;
-    unify(left, right, known);
-  }
-  return new Set([...found].filter((name) => !safe.has(name)));
-}
-
-/** Names that are bound; a view of two sets, so that long bodies are not copied for every expression. */
-interface Known {
-  has(name: string): boolean;
-  add(name: string): void;
-}
-
-function unify(left: Term, right: Term, known: Known): void {
-  if (left.kind === "array" && right.kind === "array") {
-    if (left.items.length !== right.items.length) return;
-    left.items.forEach((item, index) => {
-      const other = right.items[index];
-      if (other !== undefined) unify(item, other, known);
-    });
-    return;
-  }
-  if (left.kind === "object" && right.kind === "object") {
-    for (const [key, value] of left.entries) {
-      const other = right.entries.find(([candidate]) => sameScalar(key, candidate));
-      if (other !== undefined) unify(value, other[1], known);
-    }
-    return;
-  }
-  if (isKnown(right, known)) patternVars(left, known);
-  if (isKnown(left, known)) patternVars(right, known);
-}
-
-function sameScalar(left: Term, right: Term): boolean {
-  if (left.kind === "var" && right.kind === "var") return left.name === right.name;
-  return left.kind === "scalar" && right.kind === "scalar" && left.value === right.value;
-}
-
-/** All variables of the term are bound (a ref's own variables come from iterating over it). */
-function isKnown(term: Term, known: Pick<Known, "has">): boolean {
-  if (term.kind === "ref") {
-    const [head] = term.parts;
-    return head?.kind === "var" && (head.name === "input" || head.name === "data" || known.has(head.name));
-  }
-  let isClosed = true;
-  eachVar(term, (name) => {
-    if (name !== "input" && name !== "data" && !known.has(name)) isClosed = false;
-  });
-  return isClosed;
-}

@@ -1,5 +1,5 @@
 /** Which variables occur where; bodies inside (comprehensions, `every`, `not {}`, `and`/`or`) count only if asked for. */
-import type { Body, Expr, Term } from "../syntax/ast.ts";
+import type { Body, Expr, Term, VarTerm } from "../syntax/ast.ts";
 
 /** Visits every variable of a term, but not those of bodies inside it. */
 export function eachVar(term: Term, visit: (name: string) => void): void {
@@ -26,6 +26,15 @@ export function eachVar(term: Term, visit: (name: string) => void): void {
     default:
       return;
   }
+}
+
+/** Visits the terms that are variables, as `eachVar` does. */
+export function eachVarTerm(term: Term, visit: (term: VarTerm) => void): void {
+  if (term.kind === "var") visit(term);
+  else if (term.kind === "ref") for (const part of term.parts) eachVarTerm(part, visit);
+  else if (term.kind === "array" || term.kind === "set") for (const item of term.items) eachVarTerm(item, visit);
+  else if (term.kind === "object") for (const part of term.entries.flat()) eachVarTerm(part, visit);
+  else if (term.kind === "call") for (const arg of term.args) eachVarTerm(arg, visit);
 }
 
 /** The variables of an expression, without those of bodies inside it. */

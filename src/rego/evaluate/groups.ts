@@ -20,7 +20,8 @@ import type { Machine, MemoEntry } from "./machine.ts";
 import type { CompiledRule, FunctionGroup, ObjectGroup, Program, RuleGroup, RuleNode } from "./program.ts";
 import { findNode } from "./program.ts";
 import { baseAt } from "./refs.ts";
-import { candidateRules, type RuleIndex, startsOnlyWithInput } from "./rule-index.ts";
+import { candidateRules, type RuleIndex } from "./rule-index.ts";
+import { startsOnlyIfPossible } from "./rule-start.ts";
 import { constantValue, planGetter, planMatcher } from "./terms.ts";
 
 interface RulePlan {
@@ -249,7 +250,7 @@ export class RuleEvaluator implements Evaluator {
             }
             return body(frame);
           };
-    const plan = { slots, run: startsOnlyWithInput(rule, this.#machine, run), rule };
+    const plan = { slots, run: startsOnlyIfPossible(rule, this.#machine, this.#program, run), rule };
     this.#plans.set(rule, plan);
     return plan;
   }
@@ -293,7 +294,7 @@ export class RuleEvaluator implements Evaluator {
       },
       context,
     );
-    const plan = { slots, run: startsOnlyWithInput(rule, this.#machine, run), rule };
+    const plan = { slots, run: startsOnlyIfPossible(rule, this.#machine, this.#program, run), rule };
     this.#plans.set(rule, plan);
     return plan;
   }
@@ -388,7 +389,7 @@ export class RuleEvaluator implements Evaluator {
       }
       return body(frame);
     };
-    return { slots, run: startsOnlyWithInput(rule, this.#machine, run), rule };
+    return { slots, run: startsOnlyIfPossible(rule, this.#machine, this.#program, run), rule };
   }
 }
 

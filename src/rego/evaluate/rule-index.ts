@@ -5,7 +5,6 @@
 import { type Expr, operatorName, stringPath, type Term } from "../syntax/ast.ts";
 import { scalarKeyOf } from "../values/number.ts";
 import { RegoObject, type Value } from "../values/value.ts";
-import type { Exec } from "./frame.ts";
 import type { Machine } from "./machine.ts";
 import type { CompiledRule, RuleGroup } from "./program.ts";
 
@@ -41,26 +40,6 @@ export function candidateRules(
   if (key === undefined)
     return value !== null && typeof value === "object" && "text" in value ? group.rules : index.others;
   return index.byValue.get(key) ?? index.others;
-}
-
-/**
- * A rule that takes a value from a place of the input cannot succeed if there is none; it is not even started, so that
- * nothing in it can fail either.
- */
-export function startsOnlyWithInput(rule: CompiledRule, machine: Machine, run: Exec): Exec {
-  const paths = rule.body.flatMap((expr) => {
-    if (expr.kind !== "expr-call" || expr.negated || expr.withs.length > 0) return [];
-    if (operatorName(expr.operator) !== "eq") return [];
-    const [left, right] = expr.args;
-    const ref = left?.kind === "var" ? right : right?.kind === "var" ? left : undefined;
-    const path = ref === undefined ? undefined : inputPath(ref);
-    return path === undefined ? [] : [path];
-  });
-  if (paths.length === 0) return run;
-  return (frame) => {
-    for (const path of paths) if (inputAt(machine.input, path) === undefined) return false;
-    return run(frame);
-  };
 }
 
 function inputPath(term: Term): readonly string[] | undefined {

@@ -88,6 +88,8 @@ export type CallExpr = ExprCommon & {
   readonly kind: "expr-call";
   readonly operator: RefTerm;
   readonly args: readonly Term[];
+  /** Was written as `:=`: its left side can only take values, not give any. */
+  readonly isAssignment?: boolean;
 };
 export type SomeExpr = ExprCommon & { readonly kind: "expr-some"; readonly symbols: readonly Term[] };
 export type EveryExpr = ExprCommon & {

@@ -47,7 +47,7 @@ export function formatError(error: RegoErrorItem): string {
   return lines.join("\n");
 }
 
-/** OPA's order of errors: by place, then by text. */
+/** OPA's order of errors: by place, then by code and text. */
 export function sortErrors(errors: readonly RegoErrorItem[]): readonly RegoErrorItem[] {
   return [...errors].sort((left, right) => {
     const a = left.location;
@@ -57,6 +57,7 @@ export function sortErrors(errors: readonly RegoErrorItem[]): readonly RegoError
       if (a.row !== b.row) return a.row - b.row;
       if (a.col !== b.col) return a.col - b.col;
     }
-    return left.message < right.message ? -1 : left.message > right.message ? 1 : 0;
+    const [first, second] = [formatError(left), formatError(right)];
+    return first < second ? -1 : first > second ? 1 : 0;
   });
 }

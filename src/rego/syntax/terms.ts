@@ -298,6 +298,10 @@ function escapeControl(char: string): string {
 
 function parseTemplate(p: Cursor): Term | undefined {
   const start = p.token;
+  if (p.version === "v0") {
+    p.error(p.here(), "template strings are not supported by current capabilities");
+    return undefined;
+  }
   const multiLine = start.kind.startsWith("raw");
   const parts: (Term | Expr)[] = [];
   for (;;) {

@@ -1,6 +1,6 @@
 /** Types as text: `array[any<string, number>]`, `object<op: string>[any: any]`. */
 import { splitTopLevel } from "../builtins/signatures.ts";
-import { anyType, type Type, unionOf } from "./types.ts";
+import { alternatives, anyType, objectType, type Type } from "./types.ts";
 
 const known = new Map<string, Type>();
 
@@ -40,10 +40,10 @@ function read(text: string): Type {
         square === undefined
           ? undefined
           : { key: parseType(square.slice(0, colon)), value: parseType(square.slice(colon + 1)) };
-      return { kind: "object", fields, rest };
+      return objectType(fields, rest);
     }
     default:
-      return angle === undefined ? anyType : unionOf(splitTopLevel(angle).map(parseType));
+      return angle === undefined ? anyType : alternatives(splitTopLevel(angle).map(parseType));
   }
 }
 

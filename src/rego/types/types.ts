@@ -1,208 +1,130 @@
-/** Types of the checker: what is known about a value before anything is evaluated. */
-import { equalValues } from "../values/compare.ts";
-import { formatValue } from "../values/format.ts";
+/**
+ * Types of the checker: what is known about a value before anything is evaluated. Where a type may be `undefined`,
+ * nothing is known at all yet; `any` is a type of its own that every value has.
+ */
+import { compareValues } from "../values/compare.ts";
 import { isNumber } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
+import { compareTypes } from "./order.ts";
+import { withinReason } from "./size.ts";
 
-export type Type =
-  | { readonly kind: "any" }
-  | { readonly kind: "null" | "boolean" | "number" | "string" }
-  | { readonly kind: "array"; readonly items: readonly Type[]; readonly rest: Type | undefined }
-  | { readonly kind: "set"; readonly item: Type }
-  | {
-      readonly kind: "object";
-      readonly fields: readonly (readonly [Value, Type])[];
-      readonly rest: { readonly key: Type; readonly value: Type } | undefined;
-    }
-  | { readonly kind: "union"; readonly of: readonly Type[] };
+export type MaybeType = Type | undefined;
+export type ScalarType = { readonly kind: "null" | "boolean" | "number" | "string" };
+export type ArrayType = { readonly kind: "array"; readonly items: readonly MaybeType[]; readonly rest: MaybeType };
+/** Without an item type: the empty set. */
+export type SetType = { readonly kind: "set"; readonly item: MaybeType };
+export type ObjectType = {
+  readonly kind: "object";
+  /** In the order of their keys. */
+  readonly fields: readonly (readonly [Value, MaybeType])[];
+  readonly rest: { readonly key: MaybeType; readonly value: MaybeType } | undefined;
+};
+/** One of several types, in the order of `compareTypes`; none at all means that nothing is excluded. */
+export type AnyType = { readonly kind: "any"; readonly of: readonly Type[] };
+export type FunctionType = {
+  readonly kind: "function";
+  readonly args: readonly MaybeType[];
+  readonly variadic: MaybeType;
+  readonly result: MaybeType;
+};
+export type Type = ScalarType | ArrayType | SetType | ObjectType | AnyType | FunctionType;
 
-export const anyType: Type = { kind: "any" };
+export const anyType: AnyType = { kind: "any", of: [] };
+export const nullType: Type = { kind: "null" };
 export const booleanType: Type = { kind: "boolean" };
 export const numberType: Type = { kind: "number" };
 export const stringType: Type = { kind: "string" };
 
-export function typeOfValue(value: Value): Type {
-  if (value === null) return { kind: "null" };
+export function arrayType(items: readonly MaybeType[], rest: MaybeType): Type {
+  return withinReason({ kind: "array", items, rest });
+}
+
+export function setType(item: MaybeType): Type {
+  return withinReason({ kind: "set", item });
+}
+
+export function objectType(fields: ObjectType["fields"], rest: ObjectType["rest"]): Type {
+  const sorted = fields.length < 2 ? fields : [...fields].sort(([left], [right]) => compareValues(left, right));
+  return withinReason({ kind: "object", fields: sorted, rest });
+}
+
+/** The type that a value has once it is written as JSON, where sets are arrays; keys of objects are such values. */
+export function typeOfKey(value: Value): Type {
+  if (value === null) return nullType;
   if (isNumber(value)) return numberType;
   if (typeof value === "string") return stringType;
   if (typeof value === "boolean") return booleanType;
-  if (isArray(value)) return { kind: "array", items: value.map(typeOfValue), rest: undefined };
-  if (value instanceof RegoSet) return { kind: "set", item: unionOf(value.items().map(typeOfValue)) };
+  if (isArray(value)) return arrayType(value.map(typeOfKey), undefined);
+  if (value instanceof RegoSet) return arrayType(value.items().map(typeOfKey), undefined);
   if (value instanceof RegoObject) {
-    return {
-      kind: "object",
-      fields: [...value.entries()].map(([key, field]) => [key, typeOfValue(field)]),
-      rest: undefined,
-    };
+    return objectType(
+      [...value.entries()].map(([key, field]) => [key, typeOfKey(field)]),
+      undefined,
+    );
   }
   return anyType;
 }
 
-/** Types that share parts may be endless to go through; what is known of such a value is not worth knowing. */
-export function withinReason(type: Type): Type {
-  return sizeOf(type) > maxTypeSize ? anyType : type;
+/** Either of two types; undefined for a function and something else. */
+export function or(left: MaybeType, right: MaybeType): MaybeType {
+  if (left === undefined) return right;
+  if (right === undefined) return left;
+  if (left.kind === "function" || right.kind === "function") {
+    return left.kind === "function" && right.kind === "function" ? eitherFunction(left, right) : undefined;
+  }
+  if (left.kind === "any") return mergeAny(left, right);
+  if (right.kind === "any") return mergeAny(right, left);
+  return compareTypes(left, right) === 0 ? left : alternatives([left, right]);
 }
 
-const maxTypeSize = 10_000;
-const knownSizes = new WeakMap<Type, number>();
+/** What OPA makes of two functions that take different numbers of operands: still a function, but of no use. */
+const noFunction: FunctionType = { kind: "function", args: [], variadic: undefined, result: undefined };
 
-function sizeOf(type: Type): number {
-  const known = knownSizes.get(type);
-  if (known !== undefined) return known;
-  const size = 1 + partsOf(type).reduce((sum, part) => sum + sizeOf(part), 0);
-  knownSizes.set(type, size);
-  return size;
+function eitherFunction(left: FunctionType, right: FunctionType): MaybeType {
+  if (left === noFunction) return right;
+  if (right === noFunction) return left;
+  if (left.args.length !== right.args.length) return noFunction;
+  return {
+    kind: "function",
+    args: left.args.map((arg, index) => or(arg, right.args[index])),
+    variadic: or(left.variadic, right.variadic),
+    result: or(left.result, right.result),
+  };
 }
 
-function partsOf(type: Type): readonly Type[] {
+function mergeAny(left: AnyType, right: Type): Type {
+  if (left.of.length === 0) return left;
+  if (right.kind !== "any")
+    return left.of.some((each) => compareTypes(each, right) === 0) ? left : alternatives([...left.of, right]);
+  if (right.of.length === 0) return right;
+  const added = right.of.filter((each) => !left.of.some((known) => compareTypes(known, each) === 0));
+  return added.length === 0 ? left : alternatives([...left.of, ...added]);
+}
+
+export function alternatives(types: readonly Type[]): Type {
+  return withinReason({ kind: "any", of: [...types].sort(compareTypes) });
+}
+
+export function isAny(type: MaybeType): boolean {
+  return type?.kind === "any" && type.of.length === 0;
+}
+
+/** Something inside the type is not known yet. */
+export function isUnknown(type: MaybeType): boolean {
+  if (type === undefined) return true;
   switch (type.kind) {
+    case "function":
+      return type.args.some(isUnknown) || isUnknown(type.result);
     case "array":
-      return type.rest === undefined ? type.items : [...type.items, type.rest];
-    case "set":
-      return [type.item];
-    case "object": {
-      const fields = type.fields.map(([, field]) => field);
-      return type.rest === undefined ? fields : [...fields, type.rest.key, type.rest.value];
-    }
-    case "union":
-      return type.of;
-    default:
-      return [];
-  }
-}
-
-/** More alternatives than this are not worth telling apart. */
-const maxAlternatives = 20;
-
-export function unionOf(types: readonly Type[]): Type {
-  const flat: Type[] = [];
-  for (const type of types.flatMap((each) => (each.kind === "union" ? each.of : [each]))) {
-    if (type.kind === "any") return anyType;
-    if (!flat.some((known) => sameType(known, type))) flat.push(type);
-  }
-  const [only] = flat;
-  if (only === undefined || flat.length > maxAlternatives) return anyType;
-  return flat.length === 1 ? only : { kind: "union", of: flat };
-}
-
-function sameType(left: Type, right: Type): boolean {
-  return left.kind === right.kind && formatType(left) === formatType(right);
-}
-
-/** Some value could have both types. */
-export function mayUnify(left: Type, right: Type): boolean {
-  if (left.kind === "any" || right.kind === "any") return true;
-  if (left.kind === "union") return left.of.some((each) => mayUnify(each, right));
-  if (right.kind === "union") return right.of.some((each) => mayUnify(left, each));
-  if (left.kind !== right.kind) return false;
-  if (left.kind === "array" && right.kind === "array") return arraysMayUnify(left, right);
-  if (left.kind === "set" && right.kind === "set") return mayUnify(left.item, right.item);
-  if (left.kind === "object" && right.kind === "object") return objectsMayUnify(left, right);
-  return true;
-}
-
-type ArrayType = Type & { readonly kind: "array" };
-type ObjectType = Type & { readonly kind: "object" };
-
-function arraysMayUnify(left: ArrayType, right: ArrayType): boolean {
-  if (left.rest === undefined && right.items.length > left.items.length) return false;
-  if (right.rest === undefined && left.items.length > right.items.length) return false;
-  const length = Math.max(left.items.length, right.items.length);
-  for (let index = 0; index < length; index++) {
-    const a = left.items[index] ?? left.rest;
-    const b = right.items[index] ?? right.rest;
-    if (a !== undefined && b !== undefined && !mayUnify(a, b)) return false;
-  }
-  return true;
-}
-
-function objectsMayUnify(left: ObjectType, right: ObjectType): boolean {
-  const check = (one: ObjectType, other: ObjectType): boolean =>
-    one.fields.every(([key, type]) => {
-      const own = other.fields.find(([candidate]) => equalValues(candidate, key));
-      if (own !== undefined) return mayUnify(type, own[1]);
-      return other.rest !== undefined && mayUnify(other.rest.key, typeOfValue(key)) && mayUnify(other.rest.value, type);
-    });
-  // Fields that one side may have beyond those that are known could be the ones that the other side names.
-  const isOpen = left.rest !== undefined || right.rest !== undefined;
-  return isOpen
-    ? check(left.rest === undefined ? left : right, left.rest === undefined ? right : left)
-    : check(left, right) && check(right, left);
-}
-
-/** The type of what is found under a key; undefined if nothing can be there. */
-export function selectType(type: Type, key: Value | undefined, keyType: Type): Type | undefined {
-  switch (type.kind) {
-    case "any":
-      return anyType;
-    case "union": {
-      const found = type.of.map((each) => selectType(each, key, keyType)).filter((each) => each !== undefined);
-      return found.length === 0 ? undefined : unionOf(found);
-    }
-    case "array": {
-      if (key !== undefined) {
-        if (typeof key !== "number" || key < 0) return undefined;
-        return type.items[key] ?? type.rest;
-      }
-      if (!mayUnify(keyType, numberType)) return undefined;
-      const all = type.rest === undefined ? type.items : [...type.items, type.rest];
-      return all.length === 0 ? undefined : unionOf(all);
-    }
-    case "set":
-      return mayUnify(type.item, key === undefined ? keyType : typeOfValue(key)) ? type.item : undefined;
-    case "object": {
-      if (key !== undefined) {
-        const field = type.fields.find(([candidate]) => equalValues(candidate, key));
-        if (field !== undefined) return field[1];
-        return type.rest !== undefined && mayUnify(type.rest.key, typeOfValue(key)) ? type.rest.value : undefined;
-      }
-      const fields = type.fields.filter(([name]) => mayUnify(typeOfValue(name), keyType)).map(([, field]) => field);
-      if (type.rest !== undefined && mayUnify(type.rest.key, keyType)) fields.push(type.rest.value);
-      return fields.length === 0 ? undefined : unionOf(fields);
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** The type of the keys that iterating gives. */
-export function keysOf(type: Type): Type {
-  switch (type.kind) {
-    case "array":
-      return numberType;
-    case "set":
-      return type.item;
+      return type.items.some(isUnknown) || (type.rest !== undefined && isUnknown(type.rest));
     case "object":
-      return unionOf([
-        ...type.fields.map(([key]) => typeOfValue(key)),
-        ...(type.rest === undefined ? [] : [type.rest.key]),
-      ]);
-    case "union":
-      return unionOf(type.of.map(keysOf));
-    default:
-      return anyType;
-  }
-}
-
-export function formatType(type: Type): string {
-  switch (type.kind) {
-    case "array": {
-      const items = type.items.length === 0 ? "" : `<${type.items.map(formatType).join(", ")}>`;
-      return `array${items}${type.rest === undefined ? "" : `[${formatType(type.rest)}]`}`;
-    }
-    case "set":
-      return `set[${formatType(type.item)}]`;
-    case "object": {
-      const fields = type.fields.map(
-        ([key, field]) => `${typeof key === "string" ? key : formatValue(key)}: ${formatType(field)}`,
+      return (
+        type.fields.some(([, field]) => isUnknown(field)) ||
+        (type.rest !== undefined && (isUnknown(type.rest.key) || isUnknown(type.rest.value)))
       );
-      const shown = fields.length === 0 ? "" : `<${fields.join(", ")}>`;
-      const rest = type.rest === undefined ? "" : `[${formatType(type.rest.key)}: ${formatType(type.rest.value)}]`;
-      return `object${shown}${rest}`;
-    }
-    case "union":
-      return `any<${type.of.map(formatType).sort().join(", ")}>`;
+    case "set":
+      return isUnknown(type.item);
     default:
-      return type.kind;
+      return false;
   }
 }
