@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Database, Migration, WriteStep } from "./database.ts";
+import type { Database, Migration, SqlValue, WriteStep } from "./database.ts";
 import { StoreError } from "./store-error.ts";
 
 /** What every engine must do, run by sqlite.test.ts and by postgres.machine.ts. */
@@ -83,6 +83,43 @@ export function describeStore(name: string, engine: StoreUnderTest): void {
         await put(database, [["id-7", -7]]);
         const [row] = await database.query("SELECT count(*) AS total, min(size) AS least FROM contract_items");
         assert.deepEqual({ ...row }, { total: 40_000, least: -7 });
+      }));
+
+    test("inserts every text as it is, and nothing where there is nothing", () =>
+      using(async (database) => {
+        const texts = [
+          "",
+          "NULL",
+          "{a,b}",
+          'say "no"',
+          String.raw`C:\new\{x}`,
+          "it's ünïcode 🚀, ? $1",
+          " edge ",
+          "two\nlines",
+        ];
+        const columns = ["id", "size", "body", "note"];
+        const insert = (rows: readonly (readonly SqlValue[])[]): Promise<void> =>
+          database.transaction((transaction) => transaction.insert({ table: "contract_items", columns, rows }));
+        const bytes = new Uint8Array([0, 34, 92, 255]);
+        await insert([]);
+        await insert(texts.map((text, index) => [`text-${index}`, index % 2 ? null : 1 - index, null, text]));
+        await insert([
+          ["note", 1, null, "there"],
+          ["no note", null, null, null],
+        ]);
+        await insert([["bytes", Number.MAX_SAFE_INTEGER, bytes, null]]);
+        const rows = await database.query(
+          "SELECT id, size, note FROM contract_items WHERE id LIKE 'text-%' ORDER BY id",
+        );
+        assert.deepEqual(
+          rows.map((row) => [row["size"], row["note"]]),
+          texts.map((text, index) => [index % 2 ? null : 1 - index, text]),
+        );
+        const [bare] = await database.query("SELECT size, note FROM contract_items WHERE id = ?", ["no note"]);
+        assert.deepEqual({ ...bare }, { size: null, note: null });
+        const [whole] = await database.query("SELECT size, body FROM contract_items WHERE id = ?", ["bytes"]);
+        assert.equal(whole?.["size"], Number.MAX_SAFE_INTEGER);
+        assert.deepEqual(new Uint8Array(whole?.["body"] as Uint8Array), bytes);
       }));
 
     test("lets transactions see each other only as a whole, and loses no increment", () =>

@@ -2,8 +2,10 @@ import pg from "pg";
 import type { Env } from "../env/env.ts";
 import type { Database, Listener, Migration, Row, SqlValue, Transaction, WriteStep } from "./database.ts";
 import { runMigrations } from "./migrate.ts";
+import { insertStatements, type Statement } from "./postgres-insert.ts";
 import { PostgresListener } from "./postgres-listener.ts";
-import { insertStatements, toDollars, toStoreError } from "./postgres-text.ts";
+import { isConnectionLost, toDollars, toStoreError } from "./postgres-text.ts";
+import { writeAtOnce } from "./postgres-write.ts";
 import { StoreError } from "./store-error.ts";
 
 export interface PostgresOptions {
@@ -50,6 +52,8 @@ class PostgresDatabase implements Database {
     this.#pool = new pg.Pool({
       ...config,
       max: maxConnections,
+      // What is asked without waiting is sent without waiting; see postgres-write.ts.
+      pipeline: true,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + 1_000,
       idle_in_transaction_session_timeout: statementTimeoutMs,
@@ -73,47 +77,39 @@ class PostgresDatabase implements Database {
     return this.#transact((client) => work(transactionOn(client)));
   }
 
-  async write(steps: Iterable<WriteStep>): Promise<boolean> {
-    try {
-      await this.#transact(async (client) => {
-        let before: Promise<void> = Promise.resolve();
-        // The server works on one step while the next one is being made.
-        for (const step of steps) {
-          await before;
-          before = taken(client, step);
-          // Should the next step fail to be made, this one is rolled back whatever came of it.
-          before.catch(() => undefined);
-        }
-        await before;
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof GuardMissed) return false;
-      throw error;
-    }
+  write(steps: Iterable<WriteStep>): Promise<boolean> {
+    return this.#using((client) => writeAtOnce(client, steps));
   }
 
-  async #transact<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  #transact<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return this.#using(async (client, spoil) => {
+      try {
+        await asked(client, "BEGIN");
+        const result = await work(client);
+        await committed(client);
+        return result;
+      } catch (error) {
+        if (!isConnectionLost(error)) await client.query("ROLLBACK").catch(spoil);
+        throw error;
+      }
+    });
+  }
+
+  /** Lends a connection for some work; one that breaks, or is spoilt, is not used again. */
+  async #using<T>(work: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     let broken: Error | undefined;
-    const onError = (error: Error): void => {
+    const spoil = (error: Error): void => {
       broken = error;
     };
-    client.on("error", onError);
+    client.on("error", spoil);
     try {
-      await asked(client, "BEGIN");
-      const result = await work(client);
-      await committed(client);
-      return result;
+      return await work(client, spoil);
     } catch (error) {
-      broken ??= isConnectionLost(error) ? (error as Error) : undefined;
-      if (broken === undefined)
-        await client.query("ROLLBACK").catch((failed: Error) => {
-          broken = failed;
-        });
+      if (isConnectionLost(error)) broken ??= error as Error;
       throw error;
     } finally {
-      client.removeListener("error", onError);
+      client.removeListener("error", spoil);
       client.release(broken);
     }
   }
@@ -167,35 +163,23 @@ async function committed(client: pg.PoolClient): Promise<void> {
   }
 }
 
-const isConnectionLost = (error: unknown): boolean =>
-  error instanceof StoreError && (error.reason === "Unavailable" || error.reason === "CommitUnknown");
-
 function transactionOn(client: pg.PoolClient): Transaction {
   return {
     query: (sql, values = []) => asked(client, toDollars(sql), values),
     async insert(insert) {
-      for (const { text, values } of insertStatements(insert)) await asked(client, text, values);
+      for (const statement of insertStatements(insert)) await asked(client, statement, statement.values);
     },
     notify: async (channel, payload) => void (await asked(client, "SELECT pg_notify($1, $2)", [channel, payload])),
   };
 }
 
-/** A guard found no row: everything is rolled back, and nobody hears of it. */
-class GuardMissed extends Error {}
-
-async function taken(client: pg.PoolClient, step: WriteStep): Promise<void> {
-  if (step.kind === "Insert") return transactionOn(client).insert(step);
+async function asked(
+  client: pg.PoolClient,
+  statement: string | Pick<Statement, "name" | "text">,
+  values: readonly SqlValue[] = [],
+): Promise<readonly Row[]> {
   try {
-    const { rowCount } = await client.query(toDollars(step.sql), [...step.values]);
-    if (rowCount !== 1) throw new GuardMissed();
-  } catch (error) {
-    throw error instanceof GuardMissed ? error : toStoreError(error, "query");
-  }
-}
-
-async function asked(client: pg.PoolClient, text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
-  try {
-    return (await client.query(text, [...values])).rows as Row[];
+    return (await client.query(statement, [...values])).rows as Row[];
   } catch (error) {
     throw toStoreError(error, "query");
   }

@@ -36,8 +36,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     const args = ["-D", data, "-h", "127.0.0.1", "-p", String(port), "-k", folder];
-    child = spawn(join(found.bin, "postgres"), args, { ...settings, detached: true });
-    await untilReady(found.bin, port);
+    const launch = (): ChildProcess => {
+      child = spawn(join(found.bin, "postgres"), args, { ...settings, detached: true });
+      return child;
+    };
+    await untilReady(found.bin, port, launch);
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const running = child;
@@ -76,9 +79,12 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-async function untilReady(bin: string, port: number): Promise<void> {
+/** After a kill the first one may end again at once: it does not start while a child of its predecessor is still there. */
+async function untilReady(bin: string, port: number, launch: () => ChildProcess): Promise<void> {
   const { setTimeout: wait } = await import("node:timers/promises");
+  let child = launch();
   for (let attempt = 0; attempt < 200; attempt++) {
+    if (child.exitCode !== null) child = launch();
     try {
       execFileSync(join(bin, "pg_isready"), ["-h", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
       return;

@@ -1,4 +1,3 @@
-import type { Insert, SqlValue } from "./database.ts";
 import { StoreError, type StoreErrorReason } from "./store-error.ts";
 
 /** How our statements and PostgreSQL's errors look to each other; pure. */
@@ -7,27 +6,6 @@ export function toDollars(sql: string): string {
   // Quoted text is passed over: a question mark in it is a question mark.
   return sql.replace(/'(?:[^']|'')*'|\?/g, (part) => (part === "?" ? `$${++index}` : part));
 }
-
-/** One statement for many rows, cut where PostgreSQL's limit of parameters is. */
-export function insertStatements({ table, columns, rows, onConflict = "" }: Insert): readonly {
-  readonly text: string;
-  readonly values: readonly SqlValue[];
-}[] {
-  const perStatement = Math.max(1, Math.floor(maxParameters / columns.length));
-  const statements: { text: string; values: readonly SqlValue[] }[] = [];
-  for (let start = 0; start < rows.length; start += perStatement) {
-    const part = rows.slice(start, start + perStatement);
-    let index = 0;
-    const tuples = part.map((row) => `(${row.map(() => `$${++index}`).join(",")})`).join(",");
-    statements.push({
-      text: `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${tuples} ${onConflict}`,
-      values: part.flat(),
-    });
-  }
-  return statements;
-}
-
-const maxParameters = 32_000;
 
 /** By SQLSTATE. What the driver throws without one is about its connection: lost, closed, or too slow. */
 export function reasonOf(error: unknown): StoreErrorReason | undefined {
@@ -65,3 +43,7 @@ export function toStoreError(error: unknown, doing: string): Error {
   if (reason === undefined) return error instanceof Error ? error : new Error(text);
   return new StoreError(reason, `PostgreSQL: ${doing}: ${text}`, { cause: error });
 }
+
+/** Whoever lost the connection cannot use it again. */
+export const isConnectionLost = (error: unknown): boolean =>
+  error instanceof StoreError && (error.reason === "Unavailable" || error.reason === "CommitUnknown");

@@ -63,6 +63,41 @@ describe("PostgreSQL", { skip, timeout: 120_000 }, () => {
       await database.close();
     });
 
+    test("a connection that is cut during a write in one turn is called unknown, and the next write finds what holds", async () => {
+      await reset();
+      const database = await open();
+      await database.query("CREATE TABLE cut (id TEXT PRIMARY KEY)");
+      const blocker = await holdRow(server.url, "x");
+      // It waits for the blocker's row: the commit is on its way behind it.
+      const insert = { kind: "Insert", table: "cut", columns: ["id"], rows: [["x"]] } as const;
+      const lost = assert.rejects(database.write([insert]), hasReason("CommitUnknown"));
+      process.kill(await untilWaiting(server.url), "SIGKILL");
+      await lost;
+      await blocker.end().catch(() => undefined);
+      // The server ends all its other connections too, and recovers by itself.
+      await untilBack(database);
+      assert.deepEqual(await database.query("SELECT * FROM cut"), []);
+      assert.equal(await database.write([insert]), true);
+      await assert.rejects(database.write([insert]), hasReason("Conflict"));
+      await database.close();
+    });
+
+    test("a backend that is ended before the commit of a write in one turn has written nothing, and says so", async () => {
+      await reset();
+      const database = await open();
+      await database.query("CREATE TABLE cut (id TEXT PRIMARY KEY)");
+      const blocker = await holdRow(server.url, "x");
+      const ended = assert.rejects(
+        database.write([{ kind: "Insert", table: "cut", columns: ["id"], rows: [["x"]] }]),
+        hasReason("Unavailable"),
+      );
+      await terminate(server.url, await untilWaiting(server.url));
+      await ended;
+      await blocker.end();
+      assert.deepEqual(await database.query("SELECT * FROM cut"), []);
+      await database.close();
+    });
+
     test("a serialization failure is a conflict", async () => {
       await reset();
       const database = await open();
@@ -118,6 +153,41 @@ describe("PostgreSQL", { skip, timeout: 120_000 }, () => {
 });
 
 const hasReason = (reason: string) => (error: unknown) => error instanceof StoreError && error.reason === reason;
+
+/** A transaction that has a row and does not end: whoever wants the same one has to wait. */
+async function holdRow(url: string, id: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  await client.query("BEGIN");
+  await client.query("INSERT INTO cut VALUES ($1)", [id]);
+  return client;
+}
+
+async function untilBack(database: Database): Promise<void> {
+  for (;;) {
+    try {
+      await database.query("SELECT 1");
+      return;
+    } catch (error) {
+      if (!hasReason("Unavailable")(error)) throw error;
+    }
+  }
+}
+
+/** Answers who waits for a lock, as soon as somebody does. */
+async function untilWaiting(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (;;) {
+      const { rows } = await client.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      if (rows.length > 0) return Number(rows[0].pid);
+    }
+  } finally {
+    await client.end();
+  }
+}
 
 async function terminate(url: string, pid: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
