@@ -10,7 +10,7 @@ export type AnyResponse = ServerResponse | Http2ServerResponse;
 /** A request that came over a socket. */
 export interface SocketRequest extends HttpRequest {
   /** The client certificate, verified against `clientCa`. */
-  readonly peer?: PeerCertificate;
+  readonly peer?: PeerCertificate | undefined;
 }
 
 export interface PeerCertificate {
@@ -38,31 +38,7 @@ export class Exchange {
 
   incoming(body: Uint8Array | undefined): SocketRequest {
     const { request } = this;
-    const peer = peerOf(request);
-    const signal = (): AbortSignal => this.#signal();
-    const method = request.method ?? "GET";
-    const target = request.url ?? "/";
-    const headers = headersOf(request);
-    if (body === undefined && peer === undefined) {
-      return {
-        method,
-        target,
-        headers,
-        get signal() {
-          return signal();
-        },
-      };
-    }
-    return {
-      method,
-      target,
-      headers,
-      ...(body && { body }),
-      ...(peer && { peer }),
-      get signal() {
-        return signal();
-      },
-    };
+    return new IncomingRequest(request, headersOf(request), body, peerOf(request), this);
   }
 
   /** Notices when the other side goes; needed by everything that does not answer at once. */
@@ -118,11 +94,41 @@ export class Exchange {
     this.#response.once("finish", () => stream.close());
   }
 
-  #signal(): AbortSignal {
+  /** Made for those who ask. */
+  signal(): AbortSignal {
     this.follow();
     this.#controller ??= new AbortController();
     if (this.#isGone || (this.#response as ServerResponse).destroyed) this.#controller.abort();
     return this.#controller.signal;
+  }
+}
+
+/** A class, because an object literal with a getter costs more than all the rest of a small exchange. */
+class IncomingRequest implements SocketRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+  readonly peer: PeerCertificate | undefined;
+  readonly #exchange: Exchange;
+
+  constructor(
+    { method = "GET", url = "/" }: AnyRequest,
+    headers: Readonly<Record<string, string>>,
+    body: Uint8Array | undefined,
+    peer: PeerCertificate | undefined,
+    exchange: Exchange,
+  ) {
+    this.method = method;
+    this.target = url;
+    this.headers = headers;
+    this.body = body;
+    this.peer = peer;
+    this.#exchange = exchange;
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal();
   }
 }
 
@@ -146,6 +152,11 @@ export function readBody(
 ): void {
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
     done("TooLarge");
+    return;
+  }
+  // Where the listener saw that there is no body, nothing will ever tell of its end.
+  if (request.readableEnded) {
+    done(undefined);
     return;
   }
   const chunks: Buffer[] = [];

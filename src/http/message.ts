@@ -8,9 +8,9 @@ export interface HttpRequest {
   readonly target: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array | undefined;
   /** Aborted when the other side has gone; streams must end then. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface HttpResponse {

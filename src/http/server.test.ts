@@ -102,6 +102,19 @@ describe("a listener", () => {
     assert.match(answer.toString(), /^HTTP\/1\.1 200 OK/);
   });
 
+  for (const method of ["POST", "DELETE", "GET"])
+    it(`a ${method} that says nothing of a body has none, and the connection goes on`, async () => {
+      const listener = await listen({ env: systemEnv, handler: echo, port: 0 });
+      const socket = connectTcp(listener.port, "127.0.0.1");
+      for (const path of ["/first", "/second"]) {
+        socket.write(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+        const [answer] = (await once(socket, "data")) as [Buffer];
+        assert.ok(answer.toString().endsWith(`\r\n\r\n${method} ${path} -`), answer.toString());
+      }
+      socket.destroy();
+      await listener.close();
+    });
+
   it("speaks HTTP/1.1 and HTTP/2 on one TLS port", async () => {
     await serving({}, async ({ url }) => {
       assert.deepEqual(await ask(`${url}/a?b=c`, { method: "PUT", body: "hi" }), {
@@ -116,6 +129,7 @@ describe("a listener", () => {
     const listener = await listen({ env: systemEnv, handler: echo, port: 0 });
     assert.match(listener.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.deepEqual(await ask(`${listener.url}/x`), { status: 200, text: "GET /x -" });
+    assert.deepEqual(await ask(`${listener.url}/x`, { method: "PUT", body: "hi" }), { status: 200, text: "PUT /x hi" });
     await listener.close();
   });
 

@@ -106,6 +106,8 @@ function createPlainServer(): Server {
   return process.getBuiltinModule("node:http").createServer({
     keepAliveTimeout: keepAliveMs,
     requestTimeout: requestTimeoutMs,
+    // A request that has no body need not be a stream that ends.
+    optimizeEmptyRequests: true,
     // Java's client offers HTTP/2 with every plain request; declining means to answer it as it is.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== "h2c",
   });
