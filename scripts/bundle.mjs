@@ -55,6 +55,9 @@ async function bundleCommand(rolldown) {
   });
 }
 
+/** V8 keeps the source, so it is kept short; but the names stay, because people send us stacks. */
+const minify = { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: { removeWhitespace: true } };
+
 async function bundleProgram(rolldown, folder, name, source) {
   const build = await rolldown({
     input: { [name]: join(root, "src", source) },
@@ -64,7 +67,7 @@ async function bundleProgram(rolldown, folder, name, source) {
     logLevel: "warn",
     transform: { target: "node24" },
   });
-  await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", codeSplitting: false });
+  await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", codeSplitting: false, minify });
   toAscii(join(folder, `${name}.mjs`));
   await build.close();
 }

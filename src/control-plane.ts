@@ -48,6 +48,8 @@ export interface ControlPlaneOptions {
   readonly command: readonly string[];
   /** Where the local node looks for other programs. */
   readonly searchPath: string;
+  /** Commands of this program that a container may run as a thread of it, each with its module. */
+  readonly threads?: Readonly<Record<string, string>>;
   readonly baseUrls: BaseUrls;
   readonly classRuntimes: Installation;
   readonly grpcPort: WantedPort;
@@ -86,11 +88,11 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const { env, dataDir, log, version } = options;
   const parts: StoppablePart[] = [];
   try {
-    const { image, processes, command, searchPath: path, baseUrls } = options;
+    const { image, processes, command, searchPath: path, threads = {}, baseUrls } = options;
     const outside = createOutsideFetch({ trustedUrls: chosenUrls(baseUrls) });
     parts.push({ stop: async () => outside.close() });
     parts.push({ stop: () => solverThread.endIfIdle() });
-    const node = createLocalNode({ env, version, log, dataDir, image, processes, command, path });
+    const node = createLocalNode({ env, version, log, dataDir, image, processes, command, path, threads });
     const server = await startApiServer({ env, dataDir, port: options.apiPort, podLogs: node.podLogs });
     parts.push(server);
     const metrics = new MetricsRegistry();

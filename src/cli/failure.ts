@@ -18,9 +18,13 @@ export async function failClearly(work: () => Promise<void>): Promise<void> {
       process.exitCode = error.exitCode;
       return;
     }
-    process.stderr.write(
-      `capstan: this is a bug in Capstan, please report it\n${(error as Error)?.stack ?? String(error)}\n`,
-    );
-    process.exitCode = 70;
+    reportBug(error);
   }
+}
+
+export function reportBug(error: unknown): void {
+  process.stderr.write(
+    `capstan: this is a bug in Capstan, please report it\n${(error as Error)?.stack ?? String(error)}\n`,
+  );
+  process.exitCode = 70;
 }

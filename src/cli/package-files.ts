@@ -27,6 +27,12 @@ export function readDemo(): readonly KubeObject[] {
   return readManifests([folder]).map(({ object }) => object);
 }
 
+/** What the local node may run as threads: programs of their own in the bundle, which are not there for the sources. */
+export function threadPrograms(): Readonly<Record<string, string>> {
+  const provide = join(dirname(fileURLToPath(import.meta.url)), "provide.mjs");
+  return existsSync(provide) ? { provide } : {};
+}
+
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",

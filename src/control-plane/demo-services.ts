@@ -3,7 +3,7 @@ import type { KubeObject } from "../kube/object.ts";
 export interface DemoServicesOptions {
   /** Where the providers register: known only once the registry listens. */
   readonly registryUrl: string;
-  /** Our own image; the local node runs it as a process. */
+  /** Our own image; the local node really runs it. */
   readonly image: string;
 }
 

@@ -1,4 +1,6 @@
 import type { Env } from "../env/env.ts";
+import { forgetEverything } from "../env/forgettable.ts";
+import { collectEverywhere } from "../env/threads.ts";
 
 /**
  * Gives memory back to the machine when nothing happens. V8 collects garbage only while it allocates, so a program that
@@ -38,33 +40,14 @@ const idleShare = 0.05;
 const worthBytes = 8 * 1024 * 1024;
 const restMs = 60_000;
 
-function systemProbe(): MemoryProbe {
-  let collect: ((options: object) => void) | undefined;
-  return {
-    heapBytes: () => process.memoryUsage().heapTotal,
-    processorMs() {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1000;
-    },
-    collect() {
-      collect ??= collector();
-      // The only kind of collection that also gives the emptied pages back.
-      for (let round = 0; round <= codeAge; round++)
-        collect({ type: "major", execution: "sync", flavor: "last-resort" });
-    },
-  };
-}
-
-/** Code that ran only while things were started goes, too, once it was not used between this many collections. */
-const codeAge = 2;
-
-/** A program that was not started with --expose-gc gets the function from a context that was. */
-function collector(): (options: object) => void {
-  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
-  setFlagsFromString("--flush-baseline-code");
-  setFlagsFromString(`--bytecode-old-age=${codeAge}`);
-  setFlagsFromString("--expose-gc");
-  const gc = process.getBuiltinModule("node:vm").runInNewContext("gc") as (options: object) => void;
-  setFlagsFromString("--no-expose-gc");
-  return gc;
-}
+const systemProbe = (): MemoryProbe => ({
+  heapBytes: () => process.memoryUsage().heapTotal,
+  processorMs() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+  collect() {
+    forgetEverything();
+    collectEverywhere();
+  },
+});

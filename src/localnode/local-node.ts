@@ -23,6 +23,7 @@ import { defaultRestartBackoff, type RestartBackoff } from "./pod/container-slot
 import { createKubelet } from "./pod/kubelet.ts";
 import { standIn } from "./pod/stood-in.ts";
 import { placesIn } from "./process/places.ts";
+import type { Threads } from "./process/prepare.ts";
 import { createProcesses } from "./process/processes.ts";
 import { quotaController } from "./quota/controller.ts";
 import { replicaSetController, replicationController } from "./replica-set/controller.ts";
@@ -45,6 +46,8 @@ export interface LocalNodeOptions {
   readonly command: readonly string[];
   /** Where other programs are looked for. */
   readonly path?: string;
+  /** Commands of our own program that are small enough to run as a thread of this one, each with its module. */
+  readonly threads?: Threads;
   readonly log?: Logger;
   readonly nodeName?: string;
   readonly maxPods?: number;
@@ -82,6 +85,7 @@ export function createLocalNode(options: LocalNodeOptions): LocalNode {
     which: options.processes,
     command: options.command,
     path: options.path ?? defaultPath,
+    threads: options.threads ?? {},
     nodeAddress,
     api() {
       if (api === undefined) throw new Error("the local node was not told yet how to reach the API");

@@ -1,5 +1,6 @@
-import { Cadical, type CadicalModule, createModule, loadCadical } from "cadical-wasm";
+import { Cadical, type CadicalModule, createModule } from "cadical-wasm";
 import type { Env } from "../env/env.ts";
+import { forgettable } from "../env/forgettable.ts";
 import { besideOthers, createRest, type Pace, type Rest } from "./rest.ts";
 
 /**
@@ -49,7 +50,7 @@ const hintedSlices = 50;
 
 export async function createSat(limits: SatLimits): Promise<Sat> {
   const { env, isLarge = false, pace = besideOthers } = limits;
-  const module = isLarge ? await droppedWhole() : await loadCadical();
+  const module = isLarge ? await droppedWhole() : await sharedModule();
   // "Lucky" answers are all-true and all-false: of no use for choices, and looked for anew with every question.
   const solver = new Cadical(module, { quiet: true, lucky: false });
   let variables = 0;
@@ -93,6 +94,8 @@ export async function createSat(limits: SatLimits): Promise<Sat> {
     dispose: () => solver.dispose(),
   };
 }
+
+const sharedModule = forgettable(() => createModule());
 
 /**
  * To give back a million clauses one by one holds the event loop for 60 ms. A large solver gets a memory of its own instead,

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../env/threads.ts";
 import type { Database, Insert, Listener, Migration, Row, SqlValue, Transaction, WriteStep } from "./database.ts";
 import { runMigrations } from "./migrate.ts";
 import { runSqliteThread, type SqliteReply, type SqliteStep, type SqliteTask } from "./sqlite-thread.ts";
@@ -33,7 +34,7 @@ class SqliteDatabase implements Database {
 
   constructor(file: string) {
     this.#file = file;
-    this.#worker = new Worker(`(${runSqliteThread.toString()})()`, { eval: true, env: {}, execArgv: workerArguments });
+    this.#worker = startThread(runSqliteThread);
     this.#worker.unref();
     this.#worker.on("message", (reply: SqliteReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(new StoreError("Closed", messageOf(error), { cause: error })));
@@ -183,8 +184,6 @@ const reasons: Readonly<Record<number, StoreErrorReason>> = {
 
 /** Fewer are not worth a message of their own. */
 const rowsWorthSending = 64;
-/** Early versions of Node 24 call SQLite experimental, once for every thread. */
-const workerArguments = ["--disable-warning=ExperimentalWarning"];
 
 const stepOf = (step: WriteStep): SqliteStep =>
   step.kind === "Guard"

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { Pod } from "../../src/api/builtin/pod.ts";
 import { Deployment } from "../../src/api/builtin/workloads.ts";
 import { CapabilityBinding } from "../../src/api/capability-binding.ts";
 import { demoServices } from "../../src/control-plane/demo-services.ts";
@@ -13,7 +14,7 @@ test("the demo's providers are live services: bindings follow them when they com
   timeout: 180_000,
 }, async (context) => {
   const { plane, client } = await startEmbedded(context, ["demo/10-game-world.yaml"], {
-    command: [process.execPath, join(import.meta.dirname, "../../src/cli/provide-main.ts")],
+    threads: { provide: join(import.meta.dirname, "../../src/cli/provide-main.ts") },
   });
   await applyObjects(client, demoServices({ registryUrl: plane.http, image: "capstan:test" }));
   const endpoints = async (): Promise<readonly (string | undefined)[]> =>
@@ -30,6 +31,19 @@ test("the demo's providers are live services: bindings follow them when they com
   });
   const answer = (await (await fetch(`http://${endpoint.replace(/^\w+:\/\//, "")}/`)).json()) as { service?: string };
   assert.equal(answer.service, "core-time-source", "somebody really answers there");
+
+  // As kill -9 would: no goodbye is said. What comes in its place listens elsewhere, and the binding follows.
+  const [pod] = (await client.list(Pod, { namespace })).items.filter(({ metadata }) =>
+    /^providers-/.test(metadata.name),
+  );
+  await client.delete(Pod, { namespace, name: pod?.metadata.name ?? "" }, { gracePeriodSeconds: 0 });
+  await assert.rejects(fetch(`http://${endpoint.replace(/^\w+:\/\//, "")}/`), "nobody answers there any more");
+  await eventually(endpoints, (found) =>
+    assert.ok(
+      found.every((address) => address !== undefined && address !== endpoint),
+      JSON.stringify(found),
+    ),
+  );
 
   await client.patch(Deployment, { namespace, name: "providers" }, { type: "merge", value: { spec: { replicas: 0 } } });
   await eventually(endpoints, (found) => assert.ok(found.every((address) => address === undefined)));

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../env/threads.ts";
 import type { CommitLog, LoadedLog, LogRecord } from "./commit-log.ts";
 import { runSqliteWorker, type SqliteRequest } from "./sqlite-worker.ts";
 
@@ -21,8 +22,7 @@ class SqliteLog implements CommitLog {
 
   constructor(file: string) {
     this.#file = file;
-    // The worker's source travels as text: the one bundled file of the package has no second file to point at.
-    this.#worker = new Worker(`(${runSqliteWorker.toString()})()`, { eval: true, env: {}, execArgv: workerArguments });
+    this.#worker = startThread(runSqliteWorker);
     this.#worker.unref();
     this.#worker.on("message", (answer: { id: number; error?: string }) => this.#settle(answer.id, answer.error));
     this.#worker.on("error", (error) => this.#fail(error));
@@ -122,5 +122,3 @@ function describeSqlite(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 const sqliteBusy = 5;
-/** Early versions of Node 24 call SQLite experimental, once for every thread. */
-const workerArguments = ["--disable-warning=ExperimentalWarning"];

@@ -5,10 +5,11 @@ import { jsonReply } from "../../http/reply.ts";
 import { type Listener, listen } from "../../http/server.ts";
 import { nodeRegistration } from "../../registry/client/node.ts";
 import type { RegistrationManager } from "../../registry/client/registration-manager.ts";
+import { smallFetch } from "../../registry/client/small-fetch.ts";
 import { isServiceType, serviceTypes } from "../../registry/model/service.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { setting } from "../settings.ts";
-import { signalled } from "../signalled.ts";
+import { type Signals, signalled } from "../signalled.ts";
 
 interface ProvideFlags {
   readonly registryUrl?: string;
@@ -23,20 +24,21 @@ interface Offer {
 }
 
 /** `capstan provide`: what the demo's providers run; not for people. Real services, in that they listen and can be killed. */
-export function provideCommand(): Command {
+export function provideCommand(signals: Signals = process): Command {
   return new Command("provide")
     .description("Offer small services and keep them registered. The demo's providers run this.")
     .addOption(setting("--registry-url <url>", "the registry, such as http://127.0.0.1:8080"))
     .requiredOption("--service <name=type>", "a service to offer; may be given several times", addOffer)
     .option("--host <address>", "where its callers find it", "127.0.0.1")
     .option("--state-dir <dir>", "where ids are kept over a restart", ".")
-    .action((flags: ProvideFlags) => failClearly(() => provide(flags)));
+    .action((flags: ProvideFlags) => failClearly(() => provide(flags, signals)));
 }
 
-async function provide({ registryUrl: url, service: offers, host, stateDir }: ProvideFlags): Promise<void> {
+async function provide(flags: ProvideFlags, signals: Signals): Promise<void> {
+  const { registryUrl: url, service: offers, host, stateDir } = flags;
   if (url === undefined || !URL.canParse(url)) throw new Failure("--registry-url must name the registry");
   mkdirSync(stateDir, { recursive: true });
-  const stopAsked = signalled();
+  const stopAsked = signalled(signals);
   const listeners: Listener[] = [];
   const managers: RegistrationManager[] = [];
   for (const offer of offers) {
@@ -52,6 +54,7 @@ async function provide({ registryUrl: url, service: offers, host, stateDir }: Pr
       dataDir: stateDir,
       target: { ...offer, host, port: listener.port },
       pingIntervalMs,
+      fetch: smallFetch,
     });
     manager.addCallBack({
       onRegistration: (_, { id, serviceName }) => say(`${serviceName} at ${listener.url} is registered as ${id}`),

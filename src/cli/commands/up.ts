@@ -16,7 +16,7 @@ import { traceSettingsOf } from "../flags/traces.ts";
 import { logToStandardError } from "../log.ts";
 import { mendable } from "../mendable.ts";
 import { baseUrlsOf } from "../outside-flags.ts";
-import { readDashboard, readDemo } from "../package-files.ts";
+import { readDashboard, readDemo, threadPrograms } from "../package-files.ts";
 import { parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 import { welcome } from "../welcome.ts";
@@ -85,6 +85,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     processes: flags.processes,
     command: [process.execPath, process.argv[1] ?? ""],
     searchPath: process.env["PATH"] ?? "",
+    threads: threadPrograms(),
     baseUrls: baseUrlsOf(flags),
     actions: actionSettingsOf(flags),
     classRuntimes,

@@ -1,3 +1,4 @@
+import { forgettable } from "../../env/forgettable.ts";
 import { type FieldError, invalid } from "../field-error.ts";
 import { checkChild, compileChecks } from "./check.ts";
 import { Correlation } from "./correlation.ts";
@@ -35,12 +36,13 @@ export interface ValidateOptions {
 }
 
 export function compileSchema(schema: Schema, definitions: Definitions = {}): CompiledSchema {
-  const prune = once(() => compilePruneResource(schema, definitions));
-  const fill = once(() => compileDefault(schema, definitions));
-  const checks = once(() => compileChecks(definitions));
-  const embedded = once(() => compileEmbedded(definitions)(schema));
-  const listTypes = once(() => compileListTypes(definitions)(schema));
-  const rules = once(() => compileRules(schema, definitions));
+  // Kinds are defined when the program starts; most of what could be compiled is never used in a given process.
+  const prune = forgettable(() => compilePruneResource(schema, definitions));
+  const fill = forgettable(() => compileDefault(schema, definitions));
+  const checks = forgettable(() => compileChecks(definitions));
+  const embedded = forgettable(() => compileEmbedded(definitions)(schema));
+  const listTypes = forgettable(() => compileListTypes(definitions)(schema));
+  const rules = forgettable(() => compileRules(schema, definitions));
 
   const validate = (value: unknown, old: unknown, given: Given, options: ValidateOptions): readonly FieldError[] => {
     const errors: FieldError[] = [...(options.before ?? []), ...given(value, old)];
@@ -95,12 +97,3 @@ const rulesWereSkipped = invalid(
   null,
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 );
-
-/** Kinds are defined when the program starts; most of what could be compiled is never used in a given process. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}

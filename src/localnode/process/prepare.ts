@@ -18,11 +18,18 @@ export interface ProcessSettings {
   readonly nodeAddress: string;
   /** Where programs are looked for, after our own folder. */
   readonly path: string;
+  /** Commands of our own program that run as a thread of this one, each with its module. */
+  readonly threads: Threads;
   api(): { readonly client: Client; readonly serverUrl: string };
 }
 
+/** `provide` → the module that does what `capstan provide` does. */
+export type Threads = Readonly<Record<string, string>>;
+
 export interface PreparedContainer {
   readonly command: readonly string[];
+  /** The module to run as a thread; absent for what is a process. */
+  readonly thread?: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly terminationFile: string;
@@ -77,9 +84,11 @@ export async function prepareContainer(
   });
   const variables = Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, translate(value)]));
   const words = [...(container.command ?? (isOwn ? ["capstan"] : [])), ...(container.args ?? [])];
+  const thread = isOwn && words[0] === "capstan" ? settings.threads[words[1] ?? ""] : undefined;
   const workingDir = container.workingDir ? translate(container.workingDir) : "";
   return {
     command: words.map((word) => translate(expandVariables(word, raw))),
+    ...(thread !== undefined && { thread }),
     variables,
     // A folder that is in no volume is part of the image, which is not here.
     cwd: workingDir !== "" && workingDir !== container.workingDir ? workingDir : folder,

@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import type { CancelTimer, Env } from "../../env/env.ts";
 import type { ContainerRun, Exited, RunRequest, RunState } from "../pod/container-run.ts";
 import { NotStartable } from "./config-source.ts";
+import type { LaunchEvents, Launched } from "./launch.ts";
+import { launchProcess } from "./launch-process.ts";
+import { launchThread } from "./launch-thread.ts";
 import type { LogStore, OpenLog } from "./log-store.ts";
 import { type PreparedContainer, type ProcessSettings, prepareContainer } from "./prepare.ts";
 import { ProbeLoop } from "./probe.ts";
-import { signalGroup } from "./process-group.ts";
 import type { ProcessRecords } from "./process-records.ts";
 
 export interface ProcessParts {
@@ -17,7 +18,7 @@ export interface ProcessParts {
   readonly records: ProcessRecords;
 }
 
-/** Runs a container as a real process, in a group of its own. */
+/** Runs a container as a real process, or as a thread where it is one of our own small programs. */
 export function runProcess(parts: ProcessParts, request: RunRequest): ContainerRun {
   return new ProcessRun(parts, request);
 }
@@ -30,7 +31,7 @@ class ProcessRun implements ContainerRun {
   readonly #cancelled = new AbortController();
   readonly #timers = new Set<CancelTimer>();
   readonly #probes: ProbeLoop[] = [];
-  #child: ChildProcess | undefined;
+  #launched: Launched | undefined;
   #prepared: PreparedContainer | undefined;
   #killTimer: { readonly atMs: number; readonly cancel: CancelTimer } | undefined;
   #log: OpenLog | undefined;
@@ -46,16 +47,16 @@ class ProcessRun implements ContainerRun {
   stop(graceMs: number): void {
     this.#cancelled.abort(new Error("the container is stopped"));
     if (this.state.kind === "Exited") return;
-    if (this.#child?.pid === undefined) {
+    const launched = this.#launched;
+    if (launched === undefined) {
       this.#end({ exitCode: 137, reason: "Error", message: "stopped before it was started" });
       return;
     }
-    const { pid } = this.#child;
     const atMs = this.#env.monotonicMs() + graceMs;
     if (this.#killTimer !== undefined && this.#killTimer.atMs <= atMs) return;
-    if (this.#killTimer === undefined && graceMs > 0) signalGroup(pid, "SIGTERM");
+    if (this.#killTimer === undefined && graceMs > 0) launched.signal("SIGTERM");
     this.#killTimer?.cancel();
-    this.#killTimer = { atMs, cancel: this.#env.setTimer(graceMs, () => signalGroup(pid, "SIGKILL")) };
+    this.#killTimer = { atMs, cancel: this.#env.setTimer(graceMs, () => launched.signal("SIGKILL")) };
   }
 
   async #start(attempt: number): Promise<void> {
@@ -63,7 +64,7 @@ class ProcessRun implements ContainerRun {
       const prepared = await prepareContainer(this.#parts.settings, this.#request, this.#cancelled.signal);
       if (this.#cancelled.signal.aborted) return;
       this.#prepared = prepared;
-      this.#spawn(prepared);
+      this.#launch(prepared);
       this.#renewVolumes(prepared);
     } catch (error) {
       if (this.#cancelled.signal.aborted || this.state.kind === "Exited") return;
@@ -75,34 +76,28 @@ class ProcessRun implements ContainerRun {
     }
   }
 
-  #spawn(prepared: PreparedContainer): void {
+  #launch(prepared: PreparedContainer): void {
     const { pod, container, restarts } = this.#request;
     const { uid = "" } = pod.metadata;
-    const [file = "", ...args] = prepared.command;
     mkdirSync(prepared.cwd, { recursive: true, mode: 0o700 });
     writeFileSync(prepared.terminationFile, "", { mode: 0o600 });
     const log = this.#parts.logs.begin(uid, container.name, restarts);
     this.#log = log;
-    const child = spawn(file, args, {
-      cwd: prepared.cwd,
-      env: { ...prepared.variables },
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: true,
-    });
-    this.#child = child;
-    for (const name of ["stdout", "stderr"] as const) {
-      child[name]?.setEncoding("utf8").on("data", (chunk: string) => log.write(name, chunk));
-    }
-    child.on("error", (error) => {
-      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-      const message = isMissing ? `exec: ${JSON.stringify(file)}: executable file not found in $PATH` : error.message;
-      if (child.pid === undefined) this.#end({ exitCode: 128, reason: "StartError", message });
-    });
-    const { pid } = child;
-    if (pid === undefined) return;
     const startedAt = this.#env.now();
-    this.#parts.records.add(uid, container.name, pid);
-    child.on("exit", (code, signal) => this.#exited(child, pid, startedAt, code, signal));
+    let finish: () => void = () => undefined;
+    const events: LaunchEvents = {
+      output: (stream, text) => log.write(stream, text),
+      notStarted: (message) => this.#end({ exitCode: 128, reason: "StartError", message }),
+      exited: (code, signal) => {
+        finish = this.#exited(startedAt, code, signal);
+      },
+      closed: () => finish(),
+    };
+    const launched =
+      prepared.thread === undefined ? launchProcess(prepared, events) : launchThread(prepared.thread, prepared, events);
+    if (prepared.thread === undefined && launched.pid === undefined) return;
+    this.#launched = launched;
+    if (launched.pid !== undefined) this.#parts.records.add(uid, container.name, launched.pid);
     this.#become({
       kind: "Running",
       startedAt,
@@ -111,9 +106,8 @@ class ProcessRun implements ContainerRun {
     this.#watchHealth(prepared, startedAt);
   }
 
-  /** What the leader leaves behind in its group must not go on, and must not hold its output open. */
-  #exited(child: ChildProcess, pid: number, startedAt: Date, code: number | null, signal: NodeJS.Signals | null): void {
-    signalGroup(pid, "SIGKILL");
+  /** Answers what is to be done once its last output has been read. */
+  #exited(startedAt: Date, code: number | null, signal: NodeJS.Signals | null): () => void {
     const number = signal === null ? undefined : constants.signals[signal];
     const exitCode = code ?? 128 + (number ?? 0);
     let isDone = false;
@@ -132,7 +126,7 @@ class ProcessRun implements ContainerRun {
       });
     };
     const cancel = this.#env.setTimer(outputDrainMs, finish);
-    child.on("close", finish);
+    return finish;
   }
 
   #end(exited: Omit<Exited, "kind" | "finishedAt">): void {

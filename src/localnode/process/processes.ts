@@ -8,10 +8,11 @@ import { installCommand, isOwnImage } from "./capstan-command.ts";
 import { LogStore } from "./log-store.ts";
 import { placesIn } from "./places.ts";
 import { podLogsFrom } from "./pod-logs.ts";
+import type { Threads } from "./prepare.ts";
 import { ProcessRecords } from "./process-records.ts";
 import { runProcess } from "./process-run.ts";
 
-/** The containers that are real processes of this machine, with their files and logs. */
+/** The containers that really run on this machine, as processes or threads, with their files and logs. */
 export interface Processes {
   isFor(container: Container): boolean;
   start(request: RunRequest): ContainerRun;
@@ -28,12 +29,13 @@ export interface ProcessesOptions {
   readonly which: "own" | "all";
   readonly command: readonly string[];
   readonly path: string;
+  readonly threads: Threads;
   readonly nodeAddress: string;
   api(): { readonly client: Client; readonly serverUrl: string };
 }
 
 export function createProcesses(options: ProcessesOptions): Processes {
-  const { env, image, which, nodeAddress, path, api } = options;
+  const { env, image, which, nodeAddress, path, threads, api } = options;
   const places = placesIn(options.folder);
   const logs = new LogStore({ env, folderOf: (uid, container) => places.container(uid, container) });
   const records = new ProcessRecords(places);
@@ -41,7 +43,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   records.endLeftovers();
   // Most pods have no files at all, and need not be looked for on the disk.
   const withFiles = new Set(records.pods());
-  const settings = { places, image, nodeAddress, path, api };
+  const settings = { places, image, nodeAddress, path, threads, api };
   return {
     isFor: (container) =>
       isOwnImage(container.image, image) || (which === "all" && (container.command?.length ?? 0) > 0),
