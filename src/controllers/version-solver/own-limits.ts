@@ -7,7 +7,7 @@ export function allowedByAll(
   const [first, ...others] = limits;
   if (!first) return undefined;
   let allowed = new Set(first.allowed);
-  for (const other of others) allowed = allowed.intersection(new Set(other.allowed));
+  for (const other of others) allowed = new Set(other.allowed.filter((value) => allowed.has(value)));
   knownSets.set(limits, allowed);
   return allowed;
 }
