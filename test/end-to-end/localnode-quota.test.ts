@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ResourceQuota } from "../../src/api/builtin/cluster.ts";
+import { Namespace, ResourceQuota } from "../../src/api/builtin/cluster.ts";
 import { ConfigMap, ServiceAccount } from "../../src/api/builtin/configuration.ts";
 import { CustomResourceDefinition } from "../../src/api/builtin/custom-resource-definition.ts";
 import { Pod } from "../../src/api/builtin/pod.ts";
@@ -13,6 +13,9 @@ import { isForbidden } from "../../src/client/api-error.ts";
 import type { Client } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/create-client.ts";
 import { systemEnv } from "../../src/env/system.ts";
+import { MetadataMonitors } from "../../src/localnode/garbage-collector/metadata-monitors.ts";
+import { quotaController } from "../../src/localnode/quota/controller.ts";
+import { createManager } from "../../src/runtime/manager.ts";
 import { eventually } from "./embedded.ts";
 import { startNode } from "./localnode.ts";
 
@@ -134,6 +137,63 @@ test("no quota is overrun while many come and go and everything is counted again
   await eventually(
     () => client.get(ResourceQuota, key),
     ({ status }) => assert.equal(status?.used?.["count/configmaps"], String(present.size + 1)),
+  );
+});
+
+test("what is charged while the objects are being counted is not lost", async (context) => {
+  const server = await createApiServer({
+    env: systemEnv,
+    file: ":memory:",
+    tokens: [{ token: "t", user: { name: "admin", groups: ["system:masters"] } }],
+  });
+  const client = createClient({
+    env: systemEnv,
+    transport: (request) => server.handle({ ...request, headers: { ...request.headers, authorization: "Bearer t" } }),
+  });
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  // Whoever counts learns what was there before something came.
+  const slow: Client = {
+    ...client,
+    async list(kind, options) {
+      const answer = await client.list(kind, options);
+      if (kind.plural === "configmaps" && meanwhile) {
+        const happens = meanwhile;
+        meanwhile = undefined;
+        await happens();
+      }
+      return answer;
+    },
+  };
+  const monitors = new MetadataMonitors(systemEnv, client);
+  const manager = createManager({ env: systemEnv, client });
+  manager.add(quotaController(slow, monitors));
+  await monitors.refresh(new AbortController().signal);
+  await manager.start();
+  context.after(async () => {
+    await manager.stop();
+    await monitors.close();
+    await server.close();
+  });
+  const create = (name: string) => client.create(ConfigMap, { metadata: { namespace, name } });
+  await client.create(Namespace, { metadata: { name: namespace } });
+  await client.create(ResourceQuota, { metadata: key, spec: { hard: { configmaps: "3" } } });
+  await usedIs(client, { configmaps: "0" });
+  await create("a");
+  await create("b");
+  await usedIs(client, { configmaps: "2" });
+  await monitors.whenSynced();
+  meanwhile = () => create("c");
+  await client.delete(ConfigMap, { namespace, name: "b" });
+  await eventually(
+    async () => meanwhile,
+    (left) => assert.equal(left, undefined),
+  );
+  // Two are left and two are charged, so that one more fits and no other.
+  await usedIs(client, { configmaps: "2" });
+  await create("d");
+  await assert.rejects(
+    create("e"),
+    /exceeded quota: q, requested: configmaps=1, used: configmaps=3, limited: configmaps=3/,
   );
 });
 
