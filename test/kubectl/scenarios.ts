@@ -68,6 +68,13 @@ metadata: {name: cm}
 data: {key: "${value}"}
 `;
 
+const limits = `
+apiVersion: v1
+kind: LimitRange
+metadata: {name: l1}
+spec: {limits: [{type: Container, max: {cpu: 2}, default: {cpu: 500m}, maxLimitRequestRatio: {cpu: 4}}]}
+`;
+
 const volume = `
 apiVersion: v1
 kind: PersistentVolume
@@ -270,6 +277,55 @@ export const scenarios: readonly Scenario[] = [
       { run: "get ingressclasses", prints: [/nginx +example.com\/nginx +<none>/] },
       { run: "explain persistentvolumes.spec.hostPath", prints: ["PersistentVolume", "path"] },
       { run: "apply -f -", stdin: volume, prints: ["persistentvolume/v1 unchanged"] },
+    ],
+  },
+  {
+    name: "bounds what a namespace uses",
+    steps: [
+      {
+        run: "create quota q1 --hard=pods=1,limits.cpu=2,count/deployments.apps=0",
+        prints: ["resourcequota/q1 created"],
+      },
+      { run: "create quota q2 --hard=pods=-1", exit: 1, prints: ["spec.hard[pods]: Invalid value"] },
+      {
+        run: 'patch quota q1 --subresource=status --type=merge -p {"status":{"hard":{"pods":"1","limits.cpu":"2","count/deployments.apps":"0"},"used":{"pods":"0","limits.cpu":"0","count/deployments.apps":"0"}}}',
+        prints: ["resourcequota/q1 patched"],
+      },
+      {
+        run: "create deployment d1 --image=x",
+        exit: 1,
+        prints: [
+          'deployments.apps "d1" is forbidden: exceeded quota: q1, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0',
+        ],
+      },
+      { run: "create serviceaccount default", prints: ["created"] },
+      {
+        run: "run p1 --image=x",
+        exit: 1,
+        prints: ['pods "p1" is forbidden: failed quota: q1: must specify limits.cpu for: p1'],
+      },
+      { run: "apply -f -", stdin: limits, prints: ["limitrange/l1 created"] },
+      { run: "get limits", prints: [/NAME +CREATED AT/, /l1 +\d{4}-/] },
+      { run: "describe limits l1", prints: [/Container +cpu +- +2 +500m +500m +4/] },
+      { run: "run p1 --image=x", prints: ["pod/p1 created"] },
+      { run: "get pod p1 -o jsonpath={.spec.containers[0].resources.limits.cpu}", prints: ["500m"] },
+      {
+        run: "get quota",
+        prints: [/q1 +(\S+ +)?count\/deployments.apps: 0\/0, pods: 1\/1 +limits.cpu: 500m\/2/],
+      },
+      { run: "describe quota q1", prints: [/Resource +Used +Hard/, /limits.cpu +500m +2/, /pods +1 +1/] },
+      { run: "describe ns default", prints: ["Resource Quotas", /limits.cpu +500m +2/, "Resource Limits"] },
+      {
+        run: "run p2 --image=x",
+        exit: 1,
+        prints: ['pods "p2" is forbidden: exceeded quota: q1, requested: pods=1, used: pods=1, limited: pods=1'],
+      },
+      { run: "explain quota.spec.scopes", prints: ["ResourceQuota", "They cannot change."] },
+      { run: "explain limits.spec.limits.max", prints: ["LimitRange", "The most that it may use."] },
+      // What the server has filled in makes the list another one, here as on a real server.
+      { run: "apply -f -", stdin: limits, prints: ["limitrange/l1 configured"] },
+      { run: "delete quota q1", prints: ['resourcequota "q1" deleted'] },
+      { run: "run p2 --image=x", prints: ["pod/p2 created"] },
     ],
   },
   {

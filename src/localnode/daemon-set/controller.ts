@@ -15,6 +15,7 @@ import { claim, ownersSelecting } from "../workloads/claim.ts";
 import { createPods, deletePods, lookAfterDeletionMs } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { nextAvailabilityMs } from "../workloads/pod-facts.ts";
+import { roomInQuotas } from "../workloads/quota-room.ts";
 import { daemonTolerations, evaluate } from "./evaluate.ts";
 
 /** DaemonSets: a pod on every node that will have it. */
@@ -24,6 +25,7 @@ export const daemonSetController: Controller = defineReconciler({
   owns: [Pod, ControllerRevision],
   watches: [
     watch(Pod, { map: (pod, read) => (controllerOf(pod) ? [] : ownersSelecting(read, DaemonSet, pod)) }),
+    roomInQuotas(DaemonSet),
     watch(Node, {
       predicates: [nodeChanged],
       map: (_node, read) => read.list(DaemonSet).map(({ metadata: { namespace = "", name } }) => ({ namespace, name })),

@@ -14,6 +14,7 @@ import { calmly } from "../workloads/calmly.ts";
 import { createPods, deletePods } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { timeMs } from "../workloads/pod-facts.ts";
+import { roomInQuotas } from "../workloads/quota-room.ts";
 import { isFinished } from "./conditions.ts";
 import { evaluate, type JobDecision } from "./evaluate.ts";
 import { failureCountAnnotation, hasLimitPerIndex, ignoredCountAnnotation, triesOf } from "./per-index.ts";
@@ -29,6 +30,7 @@ export function jobController(backoff: BackoffOptions = defaultJobBackoff): Cont
     reconciles: Job,
     owns: [Pod],
     watches: [
+      roomInQuotas(Job),
       // A pod that has lost its Job still waits to be counted, and nobody will count it.
       watch(Pod, { map: (pod) => (controllerOf(pod) === undefined && isTracked(pod) ? formerJob(pod) : []) }),
     ],

@@ -16,6 +16,7 @@ import { inDeletionOrder } from "../workloads/deletion-order.ts";
 import { burst, createPods, deletePods, type PodsManaged } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { isPodActive, nextAvailabilityMs } from "../workloads/pod-facts.ts";
+import { roomInQuotas } from "../workloads/quota-room.ts";
 import { type ReplicaSetStatus, replicaSetStatus } from "./status.ts";
 
 /** ReplicaSets: as many pods of one template as wanted. */
@@ -56,7 +57,7 @@ function keepReplicas<T extends Replicated>(keeper: Keeper<T>): Controller {
     name,
     reconciles: kind,
     owns: [Pod],
-    watches: [watch(Pod, { map: adopters })],
+    watches: [watch(Pod, { map: adopters }), roomInQuotas(kind)],
     objectRate: calmly,
     fieldManager: controllerManager,
     permissions: [allow(Pod, ["create", "patch", "delete"])],

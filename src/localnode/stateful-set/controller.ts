@@ -14,6 +14,7 @@ import { claim, ownersSelecting } from "../workloads/claim.ts";
 import { createPods, deletePods, lookAfterDeletionMs, type PodWords } from "../workloads/manage-pods.ts";
 import { newPod } from "../workloads/new-pod.ts";
 import { nextAvailabilityMs } from "../workloads/pod-facts.ts";
+import { roomInQuotas } from "../workloads/quota-room.ts";
 import { claimNames, ensureClaims, releaseClaims } from "./claims.ts";
 import { evaluate, ordinalOf, startOf } from "./evaluate.ts";
 
@@ -22,7 +23,10 @@ export const statefulSetController: Controller = defineReconciler({
   name: "statefulset-controller",
   reconciles: StatefulSet,
   owns: [Pod, ControllerRevision],
-  watches: [watch(Pod, { map: (pod, read) => (controllerOf(pod) ? [] : ownersSelecting(read, StatefulSet, pod)) })],
+  watches: [
+    watch(Pod, { map: (pod, read) => (controllerOf(pod) ? [] : ownersSelecting(read, StatefulSet, pod)) }),
+    roomInQuotas(StatefulSet),
+  ],
   reads: [PersistentVolumeClaim],
   objectRate: calmly,
   fieldManager: controllerManager,
