@@ -55,7 +55,7 @@ const accepted: readonly Accepted[] = [
   {
     account: /-versions$/,
     what: /secrets|\/pods$|persistentvolumeclaims/,
-    reason: "servers with RCON, or with a volume that grows",
+    reason: "servers with RCON, with a volume that grows, or with a pod that never becomes ready",
   },
   { account: /-versions$/, what: /networkpolicies/, reason: "servers that ask for a NetworkPolicy" },
   { account: /-versions$/, what: /^(delete|get) /, reason: "children that a server no longer asks for" },

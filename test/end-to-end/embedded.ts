@@ -24,7 +24,9 @@ export interface Embedded {
 export async function startEmbedded(
   context: TestContext,
   manifests: readonly string[] = [],
-  chosen: Partial<Pick<ControlPlaneOptions, "command" | "threads" | "actions" | "demo" | "dataDir" | "log">> = {},
+  chosen: Partial<
+    Pick<ControlPlaneOptions, "env" | "command" | "threads" | "actions" | "demo" | "dataDir" | "log" | "baseUrls">
+  > = {},
 ): Promise<Embedded> {
   const dataDir = chosen.dataDir ?? mkdtempSync(join(tmpdir(), "capstan-test-"));
   const plane = await startControlPlane({

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { isBundleStale } from "../../scripts/bundle.mjs";
 import { bundleRegistryClient } from "../../scripts/registry-client.ts";
+import { longLists } from "../../src/controllers/version-solver/example-fleet.ts";
 import { buildLibrary, copyOfRoot, manifest, type Packed, pack, root, run, unwanted, writeJson } from "./packed.ts";
 
 const maxPackedBytes = 4 * 1024 * 1024;
@@ -24,6 +25,8 @@ test("the whole package", { timeout: 600_000 }, async (context) => {
       ...promised.map((target) => target.replace("./", "")),
       "dist/bundle/capstan.mjs",
       "dist/bundle/provide.mjs",
+      "dist/bundle/solver-thread.mjs",
+      "dist/solver/solver-thread.js",
       "dist/web/assets/index.html",
     ])
       assert.ok(paths.includes(path), `${path} is missing`);
@@ -58,6 +61,25 @@ test("the whole package", { timeout: 600_000 }, async (context) => {
   });
 
   const command = join(consumer, "node_modules", "capstan", "bin", "capstan.mjs");
+  await context.test("solves what is large on a thread, as a library and as a command", () => {
+    const script = `
+      import { solve, systemEnv } from "capstan";
+      const allowed = Array.from({ length: 2000 }, (_, value) => [Math.max(0, value - 1)]);
+      const variables = ["a", "b"].map((name) => ({ name, size: 2000 }));
+      const relations = [{ source: "r", left: "a", right: "b", allowed }];
+      const begun = process.threadCpuUsage().user;
+      const answer = await solve({ variables, limits: [], relations, order: ["a", "b"] }, { env: systemEnv });
+      const share = (process.threadCpuUsage().user - begun) / process.cpuUsage().user;
+      console.log([...answer.assignment.values()].join(), share < 0.5);`;
+    assert.equal(run(consumer, process.execPath, ["--input-type=module", "-e", script]), "1999,1998 true\n");
+    writeJson(join(consumer, "fleet.json"), { kind: "List", apiVersion: "v1", items: longFleet() });
+    const solved = spawnSync(process.execPath, [command, "solve", "-f", "fleet.json"], {
+      cwd: consumer,
+      encoding: "utf8",
+    });
+    assert.match(solved.stdout, /server\/s +1\.20\.0-1 +1\.119\.12-1993 .*Blocked/, solved.stderr);
+  });
+
   await context.test("runs from the folder it was unpacked into", async () => {
     assert.equal(run(consumer, process.execPath, [command, "--version"]), `${manifest.version}\n`);
     await startAndStop(consumer, [command, "up", "--api-port", "0", "--http-port", "0"]);
@@ -143,4 +165,9 @@ function dependencies(names: readonly string[], found = new Set<string>()): Read
     dependencies(Object.keys(own), found);
   }
   return found;
+}
+
+function longFleet(): readonly unknown[] {
+  const { servers, plugins } = longLists("AWindow");
+  return [...servers, ...plugins];
 }

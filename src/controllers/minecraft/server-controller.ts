@@ -1,6 +1,7 @@
 import { ConfigMap } from "../../api/builtin/configuration.ts";
 import { TCPRoute, UDPRoute } from "../../api/builtin/gateway.ts";
 import { NetworkPolicy } from "../../api/builtin/network-policy.ts";
+import { Pod } from "../../api/builtin/pod.ts";
 import { Service } from "../../api/builtin/service.ts";
 import { PersistentVolumeClaim } from "../../api/builtin/volume.ts";
 import { StatefulSet } from "../../api/builtin/workloads.ts";
@@ -27,6 +28,7 @@ import { isForeign, isOrdered, planServer, type ServerPlan } from "./server-plan
 import { type ServerOutcome, serverStatus } from "./server-status.ts";
 import { serviceOf } from "./service-of.ts";
 import { dataVolume, statefulSetOf } from "./stateful-set.ts";
+import { removeStuckPod } from "./stuck-pod.ts";
 import { takeOver } from "./take-over.ts";
 
 export interface ServerControllerOptions {
@@ -59,6 +61,7 @@ export function serverController({
     permissions: [
       ...[StatefulSet, Service, NetworkPolicy, ConfigMap, TCPRoute, UDPRoute].map((kind) => allow(kind, changeKinds)),
       allow(PersistentVolumeClaim, ["get", "patch"]),
+      allow(Pod, ["list", "delete"]),
     ],
     observe: (server: PaperMCServer, { read }) => {
       const { name, namespace = "" } = server.metadata;
@@ -116,6 +119,8 @@ export function serverController({
     );
     note("StatefulSet", applied);
     if (existing) problems.push(...(await growVolume(context)));
+    const stuck = applied.ok ? await removeStuckPod(applied.object, context) : undefined;
+    if (stuck !== undefined) problems.push(stuck);
     return { set: applied.ok ? applied.object : existing, problems };
   }
 }
