@@ -162,7 +162,8 @@ function numbersOf(args: Args): readonly (number | Decimal)[] {
 
 function extreme(items: readonly Value[], sign: number): Value | undefined {
   let best: Value | undefined;
-  for (const item of items) if (best === undefined || compareValues(item, best) * sign > 0) best = item;
+  // Of numbers that are equal but written differently, the last one counts.
+  for (const item of items) if (best === undefined || compareValues(item, best) * sign >= 0) best = item;
   return best;
 }
 

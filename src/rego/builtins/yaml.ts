@@ -1,6 +1,6 @@
 /** YAML as OPA reads and writes it: YAML 1.1 in, sorted block style out. */
 import { parseAllDocuments, type Tags } from "yaml";
-import { toJsonText } from "../values/json.ts";
+import { jsonFields, toJsonText } from "../values/json.ts";
 import { Decimal, isNumber, numberFromText, numberText } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
 
@@ -93,10 +93,7 @@ export function marshalYaml(value: Value): string {
 function writeBlock(value: Value, depth: number): string {
   if (value instanceof RegoObject) {
     if (value.size === 0) return "{}";
-    // Keys are text in YAML: of those that read the same, the last one counts.
-    const fields = new Map<string, Value>();
-    for (const key of value.keys()) fields.set(typeof key === "string" ? key : toJsonText(key), value.get(key) ?? null);
-    const lines = [...fields].map(
+    const lines = jsonFields(value).map(
       ([name, field]) => `${"  ".repeat(depth)}${writeScalar(name)}:${writeChild(field, depth, false)}`,
     );
     return lines.join("\n");

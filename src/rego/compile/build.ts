@@ -26,7 +26,18 @@ export function buildProgram(rules: readonly CompiledRule[], packages: readonly 
     nodeAt(root, path).group = group;
     if (group.kind === "function") functions.set(`data.${path.join(".")}`, group);
   }
+  sortChildren(root);
   return { root, groups, functions };
+}
+
+/** Whole packages are evaluated in the order of their names. */
+function sortChildren(node: RuleNode): void {
+  const children = [...node.children].sort(([left], [right]) => (left < right ? -1 : 1));
+  node.children.clear();
+  for (const [name, child] of children) {
+    node.children.set(name, child);
+    sortChildren(child);
+  }
 }
 
 /** Where a rule's document starts: the package and the constant strings of its head. */

@@ -4,7 +4,7 @@ import { signatures } from "../builtins/signatures.ts";
 import type { CompiledRule, Program } from "../evaluate/program.ts";
 import type { Body, Expr, Module, RefTerm, Rule } from "../syntax/ast.ts";
 import { operatorName, stringPath } from "../syntax/ast.ts";
-import { buildProgram } from "./build.ts";
+import { buildProgram, rulePath } from "./build.ts";
 import { checkCalls } from "./calls.ts";
 import { checkConflicts } from "./conflicts.ts";
 import { branchesOf, DependencyGraph } from "./dependencies.ts";
@@ -87,7 +87,12 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   const isDefined = definedDocuments(modules);
   for (const { rule } of resolved) checkTemplates(rule, { arity, names, diagnostics, isDefined });
   diagnostics.throwIfAny();
-  const expandContext: ExpandContext = { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames };
+  const expandContext: ExpandContext = {
+    names,
+    keepsPrint: options.keepsPrint ?? false,
+    functions: functionNames,
+    documents: documentNames(modules),
+  };
   const expanded = resolved.map(({ rule, source, module }) => ({
     rule: metadata.inject(expandRule(rule, expandContext), source, module, names),
     source,
@@ -154,7 +159,12 @@ export function compileQuery(
   const isDefined = definedDocuments(compiled.modules);
   checkTemplateBody(body, { arity: arityOf(functions, options), names, diagnostics, isDefined });
   diagnostics.throwIfAny();
-  const expanded = expandBody(body, { names, keepsPrint: options.keepsPrint ?? false, functions: functionNames });
+  const expanded = expandBody(body, {
+    names,
+    keepsPrint: options.keepsPrint ?? false,
+    functions: functionNames,
+    documents: documentNames(compiled.modules),
+  });
   const asRule = { body: expanded } as Pick<Rule, "body">;
   checkCalls(asRule, functions, options, diagnostics);
   checkWiths(asRule, functionNames, virtualPaths(compiled.modules), diagnostics);
@@ -216,6 +226,18 @@ function functionArities(modules: readonly Module[]): ReadonlyMap<string, number
     }
   }
   return arities;
+}
+
+/** Every path at or above a rule. */
+function documentNames(modules: readonly Module[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const module of modules) {
+    for (const rule of module.rules) {
+      const path = rulePath(rule, module.packagePath);
+      for (let length = 1; length <= path.length; length++) names.add(`data.${path.slice(0, length).join(".")}`);
+    }
+  }
+  return names;
 }
 
 function arityOf(functions: ReadonlyMap<string, number>, options: CompileOptions): Arity {

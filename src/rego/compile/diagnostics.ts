@@ -6,9 +6,10 @@ import { type CompileErrorCode, type RegoErrorItem, RegoErrors, sortErrors } fro
 export const maxErrors = 10;
 
 export class Diagnostics {
+  /** Those that keep the later checks from running. */
   readonly errors: RegoErrorItem[] = [];
-  /** Mistakes that do not keep the later checks from running: they are reported together with what those find. */
-  readonly #minor: RegoErrorItem[] = [];
+  /** All, in the order in which they were found. */
+  readonly #found: RegoErrorItem[] = [];
 
   report(code: CompileErrorCode, location: Location | undefined, message: string, details?: readonly string[]): void {
     const isKnown = this.errors.some(
@@ -18,26 +19,28 @@ export class Diagnostics {
         error.location?.file === location?.file,
     );
     if (isKnown) return;
-    this.errors.push({ code, location, message, ...(details === undefined ? {} : { details }) });
+    const item = { code, location, message, ...(details === undefined ? {} : { details }) };
+    this.errors.push(item);
+    this.#found.push(item);
   }
 
+  /** A mistake that does not keep the later checks from running: it is reported together with what those find. */
   reportMinor(
     location: Location,
     message: string,
     code: CompileErrorCode = "rego_compile_error",
     details?: readonly string[],
   ): void {
-    this.#minor.push({ code, location, message, ...(details === undefined ? {} : { details }) });
+    this.#found.push({ code, location, message, ...(details === undefined ? {} : { details }) });
   }
 
-  /** Ends the compilation if anything was reported so far; minor mistakes count only at the end. */
+  /** Ends the compilation if anything was reported so far; minor mistakes count at the end, or when there are many. */
   throwIfAny(isEnd = false): void {
-    if (this.errors.length === 0 && !(isEnd && this.#minor.length > 0)) return;
-    const sorted = sortErrors([...this.errors, ...this.#minor]);
-    if (sorted.length <= maxErrors) throw new RegoErrors(sorted);
-    throw new RegoErrors([
-      ...sorted.slice(0, maxErrors),
-      { code: "rego_compile_error", message: "error limit reached", location: undefined },
-    ]);
+    const isFull = this.#found.length >= maxErrors;
+    if (this.errors.length === 0 && !isFull && !(isEnd && this.#found.length > 0)) return;
+    const sorted = sortErrors(this.#found.slice(0, maxErrors));
+    if (!isFull) throw new RegoErrors(sorted);
+    const marker = { code: "rego_compile_error", message: "error limit reached", location: undefined } as const;
+    throw new RegoErrors([...sorted, marker]);
   }
 }

@@ -25,6 +25,8 @@ export interface ExpandContext {
   readonly keepsPrint: boolean;
   /** Names of built-ins and (as `data.pkg.f`) of functions. */
   readonly functions: ReadonlySet<string>;
+  /** Names of rules and packages, as `data.pkg.r`. */
+  readonly documents: ReadonlySet<string>;
 }
 
 export function expandRule(rule: Rule, context: ExpandContext): Rule {
@@ -110,7 +112,11 @@ class Expander {
   #with(modifier: With, support: Expr[]): With {
     const { functions } = this.#context;
     if (isFunctionName(modifier.target, functions) !== undefined) {
-      const mock = isFunctionName(modifier.value, functions);
+      // A built-in may also be replaced by a rule, which is then evaluated only if the built-in is called.
+      const isBuiltin = operatorName(modifier.target)?.startsWith("data.") === false;
+      const mock =
+        isFunctionName(modifier.value, functions) ??
+        (isBuiltin ? isFunctionName(modifier.value, this.#context.documents) : undefined);
       if (mock !== undefined) return { ...modifier, mock, value: scalar(true, modifier.loc) };
     }
     // Evaluated once, before the expression and outside its replacements.

@@ -288,7 +288,7 @@ class Unifier {
 }
 
 /** As `eachPatternVar`, with the members of sets, but without object keys. */
-function eachMatchVar(term: Term, visit: (name: string) => void): void {
+export function eachMatchVar(term: Term, visit: (name: string) => void): void {
   if (term.kind === "var") {
     if (!isRoot(term.name)) visit(term.name);
   } else if (term.kind === "ref") for (const part of term.parts.slice(1)) eachMatchVar(part, visit);

@@ -3,11 +3,14 @@
  * that are imports or rules of the package become refs, and the rest are variables of the enclosing body. `some` and
  * `:=` are gone afterwards.
  */
+
+import { builtinNames } from "../builtins/signatures.ts";
 import {
   type Body,
   callExpr,
   type Expr,
   type Head,
+  isWildcard,
   type Location,
   operatorName,
   type RefTerm,
@@ -20,6 +23,8 @@ import {
 import { printTerm, valueName } from "../syntax/print.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Names } from "./names.ts";
+import { eachMatchVar } from "./outputs.ts";
+import { eachVar, varsOfExpr } from "./variables.ts";
 
 /** What the words of a module mean outside any rule: imports and the rules of its package. */
 export type Globals = ReadonlyMap<string, RefTerm>;
@@ -57,9 +62,15 @@ class Scope {
   find(name: string): Declaration | undefined {
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
       const declaration = scope.declarations.get(name);
-      if (declaration !== undefined && declaration.occurrence !== "seen") return declaration;
+      if (declaration !== undefined && (declaration.occurrence !== "seen" || declaration.local !== name))
+        return declaration;
     }
     return undefined;
+  }
+
+  /** The name was declared or seen in this body or one around it. */
+  knows(name: string): boolean {
+    return this.declarations.has(name) || (this.parent?.knows(name) ?? false);
   }
 
   hides(name: string): boolean {
@@ -112,11 +123,41 @@ class Resolver {
     this.#hasUnused = false;
     this.#errorsBefore = this.#context.diagnostics.errors.length;
     const scope = new Scope(argumentScope, declaredNames(rule.body));
+    this.#hideBuiltins(rule.body, scope);
     const body = this.body(rule.body, scope, true);
     const head = this.#head(rule.head, scope);
     this.#reportUnused(scope);
     const elseRule = rule.elseRule === undefined ? undefined : this.#branch(rule.elseRule, argumentScope);
     return { ...rule, head, body, elseRule };
+  }
+
+  /** A variable may have the name of a built-in; it gets another one, so that nothing takes it for the function. */
+  #hideBuiltins(body: Body, scope: Scope): void {
+    const mentioned = new Set<string>();
+    const replaced = new Set<string>();
+    for (const expr of body) {
+      for (const name of varsOfExpr({ ...expr, withs: [] })) if (builtinNames.has(name)) mentioned.add(name);
+      for (const { target, value } of expr.withs) {
+        for (const term of [target, value]) eachVar(term, (name) => replaced.add(name));
+      }
+    }
+    for (const name of mentioned) {
+      const [expr] = body;
+      if (
+        expr === undefined ||
+        this.#context.globals.has(name) ||
+        scope.hidden.has(name) ||
+        replaced.has(name) ||
+        scope.knows(name)
+      )
+        continue;
+      scope.declarations.set(name, {
+        local: this.#context.names.fresh(name),
+        occurrence: "seen",
+        uses: 0,
+        loc: expr.loc,
+      });
+    }
   }
 
   #head(head: Head, scope: Scope): Head {
@@ -155,12 +196,17 @@ class Resolver {
       case "expr-every":
         return [this.#every(expr, withs, scope)];
       case "expr-not": {
+        if (!expr.explicit && this.#refusesAssignment(expr.body, "not")) return [expr];
         const { body, scope: inner } = this.#nested(expr.body, scope);
         this.#reportUnused(inner);
         return [{ ...expr, withs, body }];
       }
       case "expr-and":
       case "expr-or": {
+        const operator = expr.kind === "expr-and" ? "and" : "or";
+        const isLeftRefused = !expr.explicitLeft && this.#refusesAssignment(expr.left, operator);
+        const isRightRefused = !expr.explicitRight && this.#refusesAssignment(expr.right, operator);
+        if (isLeftRefused || isRightRefused) return [expr];
         const left = this.#nested(expr.left, scope);
         const right = this.#nested(expr.right, scope);
         this.#reportUnused(left.scope);
@@ -172,6 +218,7 @@ class Resolver {
       case "expr-call": {
         const [left, right] = expr.args;
         const name = operatorName(expr.operator);
+        if (expr.negated && this.#refusesAssignment([expr], "not")) return [expr];
         if (name === "assign" && left !== undefined && right !== undefined && expr.args.length === 2) {
           return [{ ...this.#assign(left, right, expr, scope), withs }];
         }
@@ -185,6 +232,15 @@ class Resolver {
         ];
       }
     }
+  }
+
+  /** A bare operand gives nothing to the body around it, so that an assignment in it could only be a mistake. */
+  #refusesAssignment(body: Body, operator: keyof typeof assignmentRefusals): boolean {
+    const found = body.filter((expr) => expr.kind === "expr-call" && operatorName(expr.operator) === "assign");
+    for (const { loc } of found) {
+      this.#context.diagnostics.report("rego_compile_error", loc, assignmentRefusals[operator]);
+    }
+    return found.length > 0;
   }
 
   #with(modifier: With, scope: Scope): With {
@@ -205,14 +261,30 @@ class Resolver {
     const value = args.at(-2);
     const key = args.length === 3 ? args[0] : undefined;
     if (domain === undefined || value === undefined) throw new RangeError("membership needs two operands");
-    const resolvedDomain = this.term(domain, scope);
     const fresh = new Set<string>();
+    if (this.#isUsedInDomain(key === undefined ? [value] : [key, value], domain, loc))
+      return callExpr("eq", [value, value], loc);
     if (key !== undefined) this.#declarePattern(key, "member", scope, fresh);
     this.#declarePattern(value, "member", scope, fresh);
+    const resolvedDomain = this.term(domain, scope);
     const resolvedKey = key === undefined ? variable(this.#context.names.fresh(), loc) : this.term(key, scope);
     const container = resolvedDomain.kind === "ref" ? resolvedDomain.parts : [resolvedDomain];
     const element = refOf([...container, resolvedKey], resolvedDomain.loc);
     return { ...callExpr("eq", [this.term(value, scope), element], loc), generated: false };
+  }
+
+  /** What `some … in` binds cannot come from the collection that it is taken from. */
+  #isUsedInDomain(bound: readonly Term[], domain: Term, loc: Location): boolean {
+    const names = new Set<string>();
+    for (const term of bound) eachMatchVar(term, (name) => names.add(name));
+    const used = new Set<string>();
+    eachVar(domain, (name) => {
+      if (names.has(name) && !isWildcard(name)) used.add(name);
+    });
+    for (const name of used) {
+      this.#context.diagnostics.report("rego_compile_error", loc, `var ${name} assigned before`);
+    }
+    return used.size > 0;
   }
 
   #every(expr: Expr & { readonly kind: "expr-every" }, withs: readonly With[], scope: Scope): Expr {
@@ -222,9 +294,7 @@ class Resolver {
     if (expr.value.kind === "var") this.#declare(expr.value, "declared", inner);
     const key = expr.key === undefined ? undefined : this.term(expr.key, inner, true);
     const value = this.term(expr.value, inner, true);
-    const bodyScope = new Scope(inner, declaredNames(expr.body));
-    const body = this.body(expr.body, bodyScope, true);
-    this.#reportUnused(bodyScope);
+    const body = this.body(expr.body, inner, true);
     this.#reportUnused(inner);
     return { ...expr, withs, domain, key, value, body };
   }
@@ -327,7 +397,13 @@ class Resolver {
     if (head?.kind !== "var") return operator;
     const parts = rest.map((part) => this.term(part, scope));
     const global = scope.hides(head.name) ? undefined : this.#context.globals.get(head.name);
-    if (global === undefined) return refOf([head, ...parts], operator.loc);
+    if (global === undefined) {
+      // The name of a built-in counts as a name that was used: it cannot be declared after that.
+      if (!scope.knows(head.name)) {
+        scope.declarations.set(head.name, { local: head.name, occurrence: "seen", uses: 0, loc: head.loc });
+      }
+      return refOf([head, ...parts], operator.loc);
+    }
     this.#context.used?.add(head.name);
     return refOf([...global.parts, ...parts], operator.loc);
   }
@@ -394,7 +470,7 @@ class Resolver {
         return refOf(global.parts, term.loc);
       }
     }
-    if (!scope.declarations.has(name)) {
+    if (!scope.knows(name)) {
       scope.declarations.set(name, { local: name, occurrence: "seen", uses: 0, loc: term.loc });
     }
     return term;
@@ -445,6 +521,12 @@ function isRootDocument(term: Term): term is RefTerm & { readonly parts: readonl
   const [head] = term.kind === "ref" && term.parts.length === 1 ? term.parts : [];
   return head?.kind === "var" && (head.name === "input" || head.name === "data");
 }
+
+const assignmentRefusals = {
+  not: "cannot assign vars inside negated expression",
+  and: "cannot assign vars inside implicit and operand",
+  or: "cannot assign vars inside implicit or operand",
+};
 
 function branchCount(rule: Rule): number {
   return 1 + (rule.elseRule === undefined ? 0 : branchCount(rule.elseRule));

@@ -12,9 +12,12 @@ export interface SafetyContext {
   readonly arity: Arity;
   readonly diagnostics: Diagnostics;
   readonly names: Names;
+  /** Variables of the rule that were reported: each one is, once. */
+  readonly reported?: Set<string>;
 }
 
-export function orderRule(rule: Rule, context: SafetyContext): Rule {
+export function orderRule(rule: Rule, given: SafetyContext): Rule {
+  const context = { ...given, reported: new Set<string>() };
   const safe = new Set<string>();
   for (const arg of rule.head.args ?? []) eachVar(arg, (name) => safe.add(name));
   const body = orderBody(rule.body, safe, context);
@@ -29,7 +32,7 @@ export function orderRule(rule: Rule, context: SafetyContext): Rule {
   for (const part of rule.head.ref.parts.slice(1)) checkHead(part);
   checkHead(rule.head.key);
   checkHead(rule.head.value);
-  const elseRule = rule.elseRule === undefined ? undefined : orderRule(rule.elseRule, context);
+  const elseRule = rule.elseRule === undefined ? undefined : orderRule(rule.elseRule, given);
   return { ...rule, body, elseRule };
 }
 
@@ -96,6 +99,10 @@ function reportPending(pending: ReadonlyMap<Expr, ReadonlySet<string>>, context:
 }
 
 function reportUnsafe(name: string, loc: Location, context: SafetyContext): void {
+  if (!name.startsWith("$")) {
+    if (context.reported?.has(name)) return;
+    context.reported?.add(name);
+  }
   const isGenerated = context.names.isAnonymous(name) && !name.startsWith("$");
   const { errors } = context.diagnostics;
   if (isGenerated && errors.some((error) => error.code === "rego_unsafe_var_error")) return;

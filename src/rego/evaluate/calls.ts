@@ -131,6 +131,8 @@ function callMock(mock: Mock, args: readonly Value[], location: Location, plan: 
       machine.memo = memo;
       return value;
     }
+    case "document":
+      return plan.evaluator.extent(mock.path);
     case "builtin": {
       const builtin = plan.customBuiltins?.get(mock.name)?.call ?? builtins.get(mock.name);
       return builtin === undefined ? undefined : callBuiltin(builtin, mock.name, args, location, plan.machine);

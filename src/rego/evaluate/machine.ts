@@ -48,7 +48,8 @@ export interface BuiltinErrorRecord {
 export type Mock =
   | { readonly kind: "value"; readonly value: Value }
   | { readonly kind: "function"; readonly group: FunctionGroup }
-  | { readonly kind: "builtin"; readonly name: string };
+  | { readonly kind: "builtin"; readonly name: string }
+  | { readonly kind: "document"; readonly path: readonly string[] };
 
 /** A path below `data` that `with` replaced. */
 export type OverriddenPath = readonly string[];

@@ -102,7 +102,13 @@ function planReplacement(modifier: With, bound: Bound, plan: PlanContext): reado
 
 function planMock(name: string, replacement: string, plan: PlanContext): readonly [Getter, Replacement] {
   const group = plan.program.functions.get(replacement);
-  const mock: Mock = group === undefined ? { kind: "builtin", name: replacement } : { kind: "function", group };
+  const path = replacement.startsWith("data.") ? replacement.split(".").slice(1) : undefined;
+  const mock: Mock =
+    group !== undefined
+      ? { kind: "function", group }
+      : path === undefined
+        ? { kind: "builtin", name: replacement }
+        : { kind: "document", path };
   return [() => true, (machine) => setMock(machine, name, mock)];
 }
 

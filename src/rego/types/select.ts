@@ -1,6 +1,6 @@
 /** What iterating over a value of some type gives, and what is found in it under a key. */
 import { equalValues } from "../values/compare.ts";
-import { integerOf, isNumber } from "../values/number.ts";
+import { isNumber, numberText } from "../values/number.ts";
 import type { Value } from "../values/value.ts";
 import { compareTypes } from "./order.ts";
 import { type AnyType, anyType, isAny, type MaybeType, numberType, or, type Type, typeOfKey } from "./types.ts";
@@ -45,9 +45,10 @@ export function valuesOf(type: MaybeType): MaybeType {
 export function selectType(type: MaybeType, key: Value): MaybeType {
   switch (type?.kind) {
     case "array": {
-      const index = isNumber(key) ? integerOf(key) : undefined;
-      if (index === undefined || index < 0n) return undefined;
-      return index < type.items.length ? type.items[Number(index)] : type.rest;
+      // Only what is written as an integer counts as one here: `2.0` is no index.
+      const index = isNumber(key) && /^\d+$/.test(numberText(key)) ? Number(numberText(key)) : undefined;
+      if (index === undefined) return undefined;
+      return index < type.items.length ? type.items[index] : type.rest;
     }
     case "object": {
       const field = type.fields.find(([name]) => equalValues(name, key));

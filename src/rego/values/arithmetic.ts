@@ -11,7 +11,15 @@ import {
   numberFromFloat,
   truncateFloat,
 } from "./binary-float.ts";
-import { type Decimal, integerOf, maxDecimalExponent, numberFromBigInt, partsOf } from "./number.ts";
+import {
+  type Decimal,
+  integerOf,
+  maxDecimalExponent,
+  numberFromBigInt,
+  numberFromText,
+  numberText,
+  partsOf,
+} from "./number.ts";
 
 type Num = number | Decimal;
 
@@ -48,8 +56,21 @@ export function multiply(left: Num, right: Num): Num {
       return product === 0 ? 0 : product;
     }
   }
-  return exactOr(left, right, (a, b) => a * b, multiplyFloats);
+  return signedZero(
+    exactOr(left, right, (a, b) => a * b, multiplyFloats),
+    left,
+    right,
+    integerOf(left) === undefined || integerOf(right) === undefined,
+  );
 }
+
+/** Floats have two zeros, and OPA prints the negative one as such. */
+function signedZero(result: Num, left: Num, right: Num, isFloat: boolean): Num {
+  if (result !== 0 || !isFloat || isNegative(left) === isNegative(right)) return result;
+  return numberFromText("-0");
+}
+
+const isNegative = (value: Num): boolean => numberText(value).startsWith("-");
 
 export function divide(left: Num, right: Num): Num {
   if (typeof left === "number" && typeof right === "number" && Number.isInteger(left) && Number.isInteger(right)) {
@@ -58,7 +79,7 @@ export function divide(left: Num, right: Num): Num {
   }
   const divisor = toFloat(right);
   if (divisor.mantissa === 0n) throw new ArithmeticFault("divide by zero");
-  return numberFromFloat(divideFloats(toFloat(left), divisor));
+  return signedZero(numberFromFloat(divideFloats(toFloat(left), divisor)), left, right, true);
 }
 
 export function remainder(left: Num, right: Num): Num {
@@ -91,7 +112,8 @@ export function ceiling(value: Num): Num {
   if (Number.isSafeInteger(value)) return value;
   const float = toFloat(value);
   const whole = truncateFloat(float);
-  const isBelow = compareFloats(floatFromInteger(whole), float) < 0;
+  // As in OPA, the direction follows the sign of the whole part, so that -0.5 counts as if it were positive.
+  const isBelow = whole >= 0n && compareFloats(floatFromInteger(whole), float) !== 0;
   return numberFromBigInt(isBelow ? whole + 1n : whole);
 }
 
@@ -99,7 +121,7 @@ export function floor(value: Num): Num {
   if (Number.isSafeInteger(value)) return value;
   const float = toFloat(value);
   const whole = truncateFloat(float);
-  const isAbove = compareFloats(floatFromInteger(whole), float) > 0;
+  const isAbove = whole < 0n && compareFloats(floatFromInteger(whole), float) > 0;
   return numberFromBigInt(isAbove ? whole - 1n : whole);
 }
 

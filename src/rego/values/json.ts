@@ -1,4 +1,5 @@
 /** Between Rego values and JSON: lossless text in both directions, and plain JavaScript values for callers. */
+import { compareStrings } from "./compare.ts";
 import { Decimal, integerOf, isNumber, numberFromBigInt, numberFromText, numberText } from "./number.ts";
 import { isArray, type PlainValue, RegoObject, RegoSet, type Value } from "./value.ts";
 import { visit } from "./work.ts";
@@ -65,16 +66,22 @@ export function toJsonText(value: Value, options: { readonly escapeHtml?: boolea
   if (value === null || typeof value === "boolean") return String(value);
   visit();
   if (value instanceof RegoObject) {
-    const fields = value
-      .keys()
-      .map(
-        (key) =>
-          `${quoteJson(jsonKey(key), options.escapeHtml ?? false)}:${toJsonText(value.get(key) ?? null, options)}`,
-      );
+    const fields = jsonFields(value).map(
+      ([key, field]) => `${quoteJson(key, options.escapeHtml ?? false)}:${toJsonText(field, options)}`,
+    );
     return `{${fields.join(",")}}`;
   }
   const items = value instanceof RegoSet ? value.items() : value;
   return `[${items.map((item) => toJsonText(item, options)).join(",")}]`;
+}
+
+/** The fields in the order of their names as text; of keys that read the same, the last one counts. */
+export function jsonFields(object: RegoObject): readonly (readonly [string, Value])[] {
+  const keys = object.keys();
+  if (keys.every((key) => typeof key === "string")) return keys.map((key) => [key, object.get(key) ?? null]);
+  const fields = new Map<string, Value>();
+  for (const key of keys) fields.set(jsonKey(key), object.get(key) ?? null);
+  return [...fields].sort(([left], [right]) => compareStrings(left, right));
 }
 
 /** JSON as `json.MarshalIndent` prints it. */
@@ -85,9 +92,9 @@ export function toIndentedJson(value: Value, indent: string, prefix = "", escape
     const end = `\n${prefix}${indent.repeat(depth)}`;
     if (item instanceof RegoObject) {
       if (item.size === 0) return "{}";
-      const fields = item
-        .keys()
-        .map((key) => `${quoteJson(jsonKey(key), escapeHtml)}: ${write(item.get(key) ?? null, depth + 1)}`);
+      const fields = jsonFields(item).map(
+        ([key, field]) => `${quoteJson(key, escapeHtml)}: ${write(field, depth + 1)}`,
+      );
       return `{${line}${fields.join(`,${line}`)}${end}}`;
     }
     if (isArray(item) || item instanceof RegoSet) {
