@@ -182,7 +182,7 @@ const reasons: Readonly<Record<number, StoreErrorReason>> = {
 };
 
 /** Fewer are not worth a message of their own. */
-const rowsWorthSending = 64;
+const rowsWorthSending = 16;
 /** Early versions of Node 24 call SQLite experimental, once for every thread. */
 const workerArguments = ["--disable-warning=ExperimentalWarning"];
 
