@@ -34,7 +34,7 @@ const writes: Record<string, number> = {};
 const metrics = new MetricsRegistry();
 const manager = createManager({ env, client: counted(client), metrics, concurrency: 16 });
 manager.add(actionExecutor({ env, metrics, audit, settings: { ...defaultSettings, image: "capstan:bench" } }));
-manager.add(remediationController({ coolDownMs: 0 }));
+manager.add(remediationController({ metrics, coolDownMs: 0 }));
 await manager.start();
 
 process.on("message", (message) => {

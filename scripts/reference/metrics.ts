@@ -36,6 +36,7 @@ const groups: readonly (readonly [readonly string[], string])[] = [
       "kubernaut_kubernetesexecutor_",
       "condition_evaluations_",
       "remediation",
+      "workflowexecution_",
     ],
     "Actions",
   ],

@@ -193,7 +193,9 @@ const approval = object(
     decision: defaulted(oneOf(["Approved", "Rejected"], { description: "What was decided." }), "Approved"),
     by: string({ description: "Who decided: the user of the request, written by the server and by nobody else." }),
     at: dateTime({ description: "When it was decided." }),
-    specHash: string({ description: "The SHA-256 of the spec that was decided on." }),
+    specHash: string({
+      description: "The SHA-256 of the spec that was decided on; left empty, the server writes it.",
+    }),
     reason: optional(string({ description: "Why, in the approver's words." })),
   },
   { description: "Who approved or rejected the execution." },

@@ -144,18 +144,22 @@ class Growth {
     const time = env.now().toISOString();
     const checkpoints: Checkpoint[] = [];
     let rows: ReturnType<typeof entryValues>[] = [];
+    let left = this.#batch.reduce((sum, { records }) => sum + records.length, 0);
+    let together = firstRowsTogether;
     let { sequence, hash, checkpoint } = from;
     for (const { records } of this.#batch) {
       const before = sequence;
       for (const record of records) {
+        left--;
         if (this.#known.has(record.id)) continue;
         this.#known.add(record.id);
         const entry = chained(record, ++sequence, hash);
         hash = entry.hash;
         rows.push(entryValues(entry));
-        if (rows.length === rowsPerStep) {
+        if (rows.length >= together && left >= firstRowsTogether) {
           yield { kind: "Insert", table: "audit_entries", columns: entryColumns, rows };
           rows = [];
+          together = Math.min(2 * together, maxRowsTogether);
         }
         if (sequence - checkpoint < checkpointEvery) continue;
         checkpoints.push(signCheckpoint(signer, { sequence, hash, previous: checkpoint, time }));
@@ -234,6 +238,8 @@ async function existing(transaction: Transaction, ids: readonly string[]): Promi
 
 export const defaultCheckpointEvery = 1_000;
 const maxAppendsTogether = 500;
-const rowsPerStep = 100;
+/** The first rows go soon, so that the database has something to do; then ever more together. A few that are left go with the last. */
+const firstRowsTogether = 16;
+const maxRowsTogether = 128;
 const idsPerQuery = 500;
 const maxAttempts = 5;

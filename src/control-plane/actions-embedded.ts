@@ -18,6 +18,7 @@ import type { Logger } from "../runtime/log.ts";
 import type { MetricsRegistry } from "../runtime/metrics.ts";
 import { startWebhookServer } from "../runtime/webhook-server.ts";
 import type { Database } from "../store/database.ts";
+import { measuredAccounts } from "./action-account-metrics.ts";
 import { controllerRoles, userOf } from "./action-objects.ts";
 import { type ActionSettings, actionControllers, actionWebhooks, openKeptTrail, withProtected } from "./actions.ts";
 import { ensureObjects } from "./ensure-objects.ts";
@@ -74,14 +75,15 @@ export async function prepareActions(options: EmbeddedActionsOptions): Promise<E
   try {
     const actions = { audit: kept.trail, settings: withProtected(settings, account.namespace) };
     const controllers = actionControllers({ env, metrics, image, actions });
-    await ensureObjects(options.admin, [
+    const objects = [
       ...actionObjects(),
       ...accountObjects(image),
       ...guardObjects({ controllerUsers: [actionsUser], podUsers: [options.nodeUser], image }),
       ...approverObjects(),
       // Last: from here on it is called.
       webhookObject({ caBundle: identity.caCertificate, url: webhook.url }),
-    ]);
+    ];
+    await ensureObjects(options.admin, objects, measuredAccounts(env, metrics));
     writeApproverKubeconfig(options);
     return { controllers, stop };
   } catch (error) {

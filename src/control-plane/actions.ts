@@ -56,7 +56,7 @@ export function actionControllers({ env, metrics, image, actions }: ActionContro
   const { audit, settings } = actions ?? { audit: noTrail, settings: defaultActionSettings };
   return [
     actionExecutor({ env, metrics, audit, settings: { ...settings, image } }),
-    remediationController({ coolDownMs: settings.coolDownMs }),
+    remediationController({ metrics, coolDownMs: settings.coolDownMs }),
     idleWorkflows(),
     freezeSwitch(audit),
     policyWatch(env, audit),

@@ -11,7 +11,11 @@ import type { KubeObject } from "../kube/object.ts";
  * Puts right what an installation of ours consists of; what is right already is only looked at. ConfigMaps are made once
  * and then belong to the user. Namespaces come first, the last object last, and the rest at once.
  */
-export async function ensureObjects(client: Client, objects: readonly KubeObject[]): Promise<void> {
+export async function ensureObjects(
+  client: Client,
+  objects: readonly KubeObject[],
+  around: (object: KubeObject, write: () => Promise<void>) => Promise<void> = (_object, write) => write(),
+): Promise<void> {
   const existing = await existingLike(client, objects);
   const wrong = objects.filter((object) => {
     const found = existing.get(idOf(object));
@@ -19,7 +23,7 @@ export async function ensureObjects(client: Client, objects: readonly KubeObject
   });
   const last = objects.at(-1);
   const isFirst = ({ kind }: KubeObject): boolean => kind === Namespace.kind;
-  const ensure = (object: KubeObject): Promise<void> => put(client, object);
+  const ensure = (object: KubeObject): Promise<void> => around(object, () => put(client, object));
   await Promise.all(wrong.filter(isFirst).map(ensure));
   await Promise.all(wrong.filter((object) => !isFirst(object) && object !== last).map(ensure));
   if (last && wrong.includes(last)) await ensure(last);

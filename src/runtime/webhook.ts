@@ -42,6 +42,8 @@ export interface Mutator<T extends KubeObject> {
   readonly path: string;
   readonly kind: KindRef<T>;
   mutate(review: TypedReview<T> & { readonly object: T }): Promise<T> | T;
+  /** Why it is not let in at all, whatever it could be made into. */
+  objection?(review: TypedReview<T> & { readonly object: T }): string | undefined;
 }
 
 export interface TypedReview<T extends KubeObject> {
@@ -71,6 +73,8 @@ export function mutator<T extends KubeObject>(definition: Mutator<T>): Webhook {
       const review = typedReview<T>(request, definition.kind);
       const { object } = review;
       if (object === undefined) return { allowed: true };
+      const message = definition.objection?.({ ...review, object });
+      if (message !== undefined) return { allowed: false, code: 403, reason: "Forbidden", message };
       const wanted = await definition.mutate({ ...review, object });
       return { allowed: true, patch: jsonDifference(object, wanted) };
     },

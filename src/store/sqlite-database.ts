@@ -183,7 +183,7 @@ const reasons: Readonly<Record<number, StoreErrorReason>> = {
 };
 
 /** Fewer are not worth a message of their own. */
-const rowsWorthSending = 64;
+const rowsWorthSending = 16;
 
 const stepOf = (step: WriteStep): SqliteStep =>
   step.kind === "Guard"

@@ -71,7 +71,7 @@ test("S9: a namespace is a border for whoever may ask in one only", patience, as
     "production.rego": null,
     "people.rego": `package kubernetesexecution.safety.people\n${byGroup}\n`,
   });
-  await cluster.start({ controllers: () => [remediationController()] });
+  await cluster.start({ controllers: ({ metrics }) => [remediationController({ metrics })] });
 
   const manifest = (where: string): string =>
     JSON.stringify({

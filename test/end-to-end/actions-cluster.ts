@@ -31,6 +31,7 @@ import type { Controller } from "../../src/runtime/controller.ts";
 import { type Logger, silentLogger } from "../../src/runtime/log.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
 import { MetricsRegistry } from "../../src/runtime/metrics.ts";
+import type { Tracing } from "../../src/runtime/tracing.ts";
 import { createWebhookHandler } from "../../src/runtime/webhook.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openSqlite } from "../../src/store/sqlite-database.ts";
@@ -65,6 +66,7 @@ export interface StartOptions {
   /** Where faults of the trail are put in. */
   readonly around?: (trail: AuditTrail) => AuditTrail;
   readonly log?: Logger;
+  readonly tracing?: Tracing;
 }
 
 export interface JobBehaviour {
@@ -142,7 +144,8 @@ export async function startActionCluster(
     async start(options = {}) {
       const metrics = options.metrics ?? new MetricsRegistry();
       const client = createClient({ env, transport: signedIn(controllerUser, options.transport ?? server.handle) });
-      const manager = createManager({ env, client, metrics, ...(options.log && { log: options.log }) });
+      const { log, tracing } = options;
+      const manager = createManager({ env, client, metrics, ...(log && { log }), ...(tracing && { tracing }) });
       const trail = await openAuditTrail({ env, database, signer, checkpointEvery: 10 });
       const audit = options.around?.(trail) ?? trail;
       const settings = { ...defaultSettings, image: "capstan:test", ...options.settings };

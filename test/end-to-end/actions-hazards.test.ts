@@ -330,7 +330,10 @@ test(
           method === "POST" && /\/kubernetesexecutions(\?|$)/.test(target) && String(body).includes("many-step-2"),
         2,
       );
-      await cluster.start({ transport, controllers: () => [remediationController({ coolDownMs: 0 })] });
+      await cluster.start({
+        transport,
+        controllers: ({ metrics }) => [remediationController({ metrics, coolDownMs: 0 })],
+      });
       const step = (stepNumber: number, name: string, dependsOn: readonly number[] = []) => ({
         stepNumber,
         action: "scale_deployment",

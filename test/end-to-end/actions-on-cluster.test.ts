@@ -176,7 +176,7 @@ test("actions run as their own account on a cluster, and every replica shows the
       ({ status }) => assert.equal(status?.phase, "waiting_approval", status?.message),
     );
     assert.equal(metadata.annotations?.["capstan.dev/requested-by"], "capstan-admin");
-    const said = { decision: "Approved", by: "whoever", at: "2026-01-01T00:00:00Z", specHash: "0".repeat(64) };
+    const said = { decision: "Approved", by: "whoever", at: "2026-01-01T00:00:00Z", specHash: "" };
     const yes = { type: "merge", value: { status: { approval: said } } } as const;
     const approve = (client: Client): Promise<unknown> =>
       client.patch(KubernetesExecution, { namespace: shop, name }, yes, { subresource: "status" });

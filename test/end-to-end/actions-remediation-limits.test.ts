@@ -7,7 +7,7 @@ import type { Client } from "../../src/client/client.ts";
 import { remediationController } from "../../src/controllers/remediation/controller.ts";
 import { idleWorkflows } from "../../src/controllers/remediation/idle-workflows.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
-import { type ActionCluster, startActionCluster } from "./actions-cluster.ts";
+import { type ActionCluster, type StartOptions, startActionCluster } from "./actions-cluster.ts";
 import { deployment, grant, namespace, scale, shop, thing } from "./actions-examples.ts";
 import { eventually } from "./embedded.ts";
 
@@ -50,7 +50,10 @@ const workflowSays = (cluster: ActionCluster, name: string, reason: string, inNa
     ({ status }) =>
       assert.equal(status?.conditions?.find(({ type }) => type === "Accepted")?.reason, reason, status?.message),
   );
-const controllers = () => [remediationController({ coolDownMs: 1_000 }), idleWorkflows()];
+const controllers: StartOptions["controllers"] = ({ metrics }) => [
+  remediationController({ metrics, coolDownMs: 1_000 }),
+  idleWorkflows(),
+];
 
 test("remediations keep out of each other's way, and say what stops them", async (context) => {
   const cluster = await startActionCluster(context);

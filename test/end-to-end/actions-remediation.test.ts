@@ -31,7 +31,7 @@ const reaches = (cluster: ActionCluster, name: string, phase: string): Promise<R
 
 test("remediations run their steps, and undo them when one fails", async (context) => {
   const cluster = await startActionCluster(context);
-  await cluster.start({ controllers: () => [remediationController({ coolDownMs: 1_000 })] });
+  await cluster.start({ controllers: ({ metrics }) => [remediationController({ metrics, coolDownMs: 1_000 })] });
   await cluster.apply(namespace(shop), deployment("web", 3), deployment("api", 1));
 
   await context.test("steps run in their order, and everything is finalised", async () => {

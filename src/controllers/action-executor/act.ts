@@ -95,14 +95,8 @@ async function start(observation: Observation, context: Context, tools: Tools): 
   const intent = { key: "intent", verb: "intend", result: "Intended", details };
   await tools.intend(execution, wasApproved ? [approvalNote(approval), intent] : [intent], now);
   const targetUid = state.object?.metadata.uid;
-  const startedMs = tools.monotonicMs();
-  const run = await createRun(
-    observation,
-    checked,
-    { dryRun: false, targetUid, timeoutMs: timeoutMsOf(execution) },
-    context,
-  );
-  tools.metrics.jobCreated(run.kind === "Created", (tools.monotonicMs() - startedMs) / 1000);
+  const options = { dryRun: false, targetUid, timeoutMs: timeoutMsOf(execution) };
+  const run = await createRun(observation, checked, options, context, tools);
   if (run.kind === "Refused")
     return failure("execution_failed", run.message, {
       conditions: [{ type: "Executed", status: "False", reason: "ExecutionFailed", message: run.message }],

@@ -32,6 +32,7 @@ import { rowOf, rowsOf } from "./audit-rows.ts";
 import { type AuditNote, type Change, nothing } from "./change.ts";
 import { evaluate, type Observation, type Settings } from "./evaluate.ts";
 import { isFrozen } from "./freeze-switch.ts";
+import { tell } from "./log-lines.ts";
 import { type ExecutorMetrics, executorMetrics } from "./metrics.ts";
 import {
   controllerName,
@@ -77,7 +78,14 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
   >({
     name: controllerName,
     reconciles: KubernetesExecution,
-    finalizer: { name: finalizers.execution, cleanUp: (execution, context) => cleanUp(execution, context, audit) },
+    finalizer: {
+      name: finalizers.execution,
+      async cleanUp(execution, context) {
+        const cleaned = await cleanUp(execution, context, audit);
+        metrics.active(activeWith(execution, "failed", context.read));
+        return cleaned;
+      },
+    },
     watches: [
       watch(Job, { scope: { namespace: jobNamespace }, map: executionOfJob, predicates: [resourceVersionChanged] }),
       watch(ConfigMap, {
@@ -100,15 +108,10 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
     evaluate: (observation) => ({ ...observation, step: evaluate(observation) }),
     async act({ step, ...observation }, context) {
       const change = await act(step, observation, context, tools);
-      metrics.active(context.read.byIndex(KubernetesExecution, "active", "yes").length);
-      if (change.phase !== undefined && change.phase !== observation.execution.status?.phase)
-        context.log.info("an execution moves on", {
-          action: observation.execution.spec.action,
-          phase: change.phase,
-          ...(change.reason !== undefined && { reason: change.reason }),
-        });
+      metrics.active(activeWith(observation.execution, change.phase, context.read));
       // On disk before the status tells anybody: a row may come early, but never be missing (H9).
       await audit.append(rowsOf(observation.execution, change, observation.now));
+      tell(observation.execution, change, context.log);
       return change;
     },
     reduce({ object, outcome = nothing, now }) {
@@ -122,6 +125,14 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
       };
     },
   });
+}
+
+/** How many have a Job under way once this one is in its next phase, which the cache does not know yet. */
+function activeWith({ metadata, status }: KubernetesExecution, next: ExecutionStatus["phase"], read: Read): number {
+  const others = read
+    .byIndex(KubernetesExecution, activeIndex, "yes")
+    .filter((one) => one.metadata.uid !== metadata.uid);
+  return others.length + ((next ?? status?.phase) === "executing" ? 1 : 0);
 }
 
 function observe(execution: KubernetesExecution, read: Read, now: Date, settings: Settings): Observation {

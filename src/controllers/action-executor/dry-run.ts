@@ -4,7 +4,7 @@ import type { ActContext } from "../../runtime/controller.ts";
 import type { Observation } from "./evaluate.ts";
 import { jobStateOf } from "./job-state.ts";
 import type { CheckedParameters } from "./parameters.ts";
-import { createRun, readResult } from "./run-job.ts";
+import { createRun, type RunTools, readResult } from "./run-job.ts";
 
 type Results = NonNullable<NonNullable<ExecutionStatus["validationResults"]>["dryRunResults"]>;
 
@@ -19,6 +19,7 @@ export async function dryRun(
   checked: Extract<CheckedParameters, { ok: true }>,
   targetUid: string | undefined,
   context: ActContext<KubernetesExecution>,
+  tools: RunTools,
 ): Promise<DryRunOutcome> {
   const { execution, dryRunJob, now } = observation;
   if (dryRunJob === undefined) {
@@ -27,6 +28,7 @@ export async function dryRun(
       checked,
       { dryRun: true, targetUid, timeoutMs: dryRunTimeoutMs },
       context,
+      tools,
     );
     if (created.kind === "Refused") return failed(created.message);
     return { kind: "Waiting", lookAgainMs: dryRunTimeoutMs + startGraceMs };

@@ -4,9 +4,9 @@ import type { ConditionVerdict } from "./policy/condition.ts";
 import type { Verdict } from "./policy/decide.ts";
 
 export interface ExecutorMetrics {
-  policy(action: Action, verdict: Verdict): void;
-  policyTook(seconds: number, allowed: boolean): void;
+  policy(action: Action, verdict: Verdict, seconds: number): void;
   dryRun(action: Action, passed: boolean, seconds?: number): void;
+  /** Of effects and of dry runs. */
   jobCreated(ok: boolean, seconds: number): void;
   /** Executions whose Job is under way. */
   active(count: number): void;
@@ -100,15 +100,16 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
   });
   const denials = registry.counter({
     name: "kubernetes_executor_policy_denials_total",
-    help: "How often the safety policies said no",
+    help: "How often the safety policies said no, by the package that did",
     labels: ["policy", "action"] as const,
   });
   return {
-    policy(action, { allowed, available, policyName }) {
-      evaluations.inc({ result: available ? (allowed ? "allowed" : "denied") : "error" });
-      if (!allowed) denials.inc({ policy: policyName, action });
+    policy(action, { allowed, available, deniedBy }, seconds) {
+      const result = available ? (allowed ? "allowed" : "denied") : "error";
+      evaluations.inc({ result });
+      policyDurations.observe(seconds, { result });
+      for (const policy of deniedBy) denials.inc({ policy, action });
     },
-    policyTook: (seconds, allowed) => policyDurations.observe(seconds, { result: allowed ? "allowed" : "denied" }),
     dryRun(action, passed, seconds) {
       dryRuns.inc({ status: passed ? "success" : "failure", action });
       if (seconds !== undefined) dryRunDurations.observe(seconds, { action });

@@ -9,6 +9,7 @@ import type { ActContext, ReconcileContext } from "../../runtime/controller.ts";
 import type { Observation } from "./evaluate.ts";
 import { renderJob, renderSecret } from "./job.ts";
 import { belongsTo, resultOf } from "./job-state.ts";
+import type { ExecutorMetrics } from "./metrics.ts";
 import { jobFinalizer } from "./names.ts";
 import type { Order, OrderResult } from "./order.ts";
 import type { CheckedParameters } from "./parameters.ts";
@@ -23,8 +24,26 @@ export type CreatedRun =
   | { readonly kind: "Created"; readonly job: Job }
   | { readonly kind: "Refused"; readonly message: string };
 
+export interface RunTools {
+  readonly metrics: Pick<ExecutorMetrics, "jobCreated">;
+  readonly monotonicMs: () => number;
+}
+
 /** Makes the Secret and the Job, or finds the ones that we made before we were interrupted (F20). */
 export async function createRun(
+  observation: Observation,
+  checked: Extract<CheckedParameters, { ok: true }>,
+  options: RunOptions,
+  context: ActContext<KubernetesExecution>,
+  { metrics, monotonicMs }: RunTools,
+): Promise<CreatedRun> {
+  const startedMs = monotonicMs();
+  const run = await create(observation, checked, options, context);
+  metrics.jobCreated(run.kind === "Created", (monotonicMs() - startedMs) / 1000);
+  return run;
+}
+
+async function create(
   { execution, settings, now }: Observation,
   { action, parameters }: Extract<CheckedParameters, { ok: true }>,
   { dryRun, targetUid, timeoutMs }: RunOptions,

@@ -98,7 +98,7 @@ export async function validate(
   // 5. Dry run
   const wantsDryRun = requiredDryRun || definition.seenBy === "DryRun" || asks(execution, demandAnnotations.dryRun);
   const tried: DryRunOutcome = wantsDryRun
-    ? await dryRun(observation, checked, state.object?.metadata.uid, context)
+    ? await dryRun(observation, checked, state.object?.metadata.uid, context, tools)
     : { kind: "Passed", results: { performed: false } };
   if (tried.kind === "Waiting")
     return { phase: "validating", message: "A dry run is under way", lookAgainMs: tried.lookAgainMs };
@@ -241,11 +241,18 @@ function askPolicies(
   { read }: ActContext<KubernetesExecution>,
   { policies, metrics, monotonicMs }: ValidationTools,
 ): Verdict & Pick<Policies, "problem"> {
+  const startedMs = monotonicMs();
+  const told = <V extends Verdict>(verdict: V): V => {
+    metrics.policy(action, verdict, (monotonicMs() - startedMs) / 1000);
+    return verdict;
+  };
   const source = read.get(ConfigMap, { namespace: systemNamespace, name: policyConfigMap });
   const { set, problem } = policies(source);
   if (set === undefined)
-    return unavailable(
-      `no safety policies are loaded: ${problem ?? `ConfigMap ${systemNamespace}/${policyConfigMap} is missing`}`,
+    return told(
+      unavailable(
+        `no safety policies are loaded: ${problem ?? `ConfigMap ${systemNamespace}/${policyConfigMap} is missing`}`,
+      ),
     );
   const nodes = read.list(Node);
   // By index: going through all that ever ran, for each new one, would take longer with every one of them.
@@ -253,7 +260,6 @@ function askPolicies(
   const since = now.getTime() - rateWindowSeconds * 1000;
   const key = targetKey(target);
   const namespace = target.namespace === undefined ? undefined : read.get(Namespace, { name: target.namespace });
-  const startedMs = monotonicMs();
   const verdict = decide(
     set,
     policyInput({
@@ -277,9 +283,7 @@ function askPolicies(
         .length,
     }),
   );
-  metrics.policyTook((monotonicMs() - startedMs) / 1000, verdict.allowed);
-  metrics.policy(action, verdict);
-  return { ...verdict, ...(problem !== undefined && { problem }) };
+  return { ...told(verdict), ...(problem !== undefined && { problem }) };
 }
 
 const startedAfter = (status: ExecutionStatus | undefined, sinceMs: number): boolean =>

@@ -6,7 +6,7 @@ import { formatTime } from "../../kube/time.ts";
 import type { ActContext } from "../../runtime/controller.ts";
 import { actionDefinition } from "./actions/catalogue.ts";
 import { targetText } from "./actions/definition.ts";
-import { type Change, failure } from "./change.ts";
+import { type Change, failure, type Note } from "./change.ts";
 import type { Observation } from "./evaluate.ts";
 import { retriesOf } from "./job-state.ts";
 import type { OrderResult } from "./order.ts";
@@ -108,11 +108,7 @@ export async function verify(
       audit: [effect],
       events: [
         { type: "Warning", reason: "ExecutionFailed", message: `postcondition_failed: ${post.message}` },
-        {
-          type: "Normal",
-          reason: "RollbackPrepared",
-          message: `It can be undone with ${execution.status?.rollbackInformation?.rollbackAction}`,
-        },
+        rollbackPrepared(execution),
       ],
       lookAgainMs: 0,
     };
@@ -148,13 +144,19 @@ export async function verify(
     audit: [effect],
     events: [
       { type: "Normal", reason: "ExecutionSucceeded", message },
-      canBeUndone
-        ? { type: "Normal", reason: "ExecutionCompleted", message }
-        : { type: "Normal", reason: "ExecutionCompletedPermanent", message },
+      ...(canBeUndone
+        ? [{ type: "Normal", reason: "ExecutionCompleted", message } as const, rollbackPrepared(execution)]
+        : [{ type: "Normal", reason: "ExecutionCompletedPermanent", message } as const]),
     ],
     lookAgainMs: 0,
   };
 }
+
+const rollbackPrepared = ({ status }: KubernetesExecution): Note => ({
+  type: "Normal",
+  reason: "RollbackPrepared",
+  message: `It can be undone with ${status?.rollbackInformation?.rollbackAction}; see status.rollbackInformation`,
+});
 
 export async function jobFailed(
   { execution, now }: Observation,

@@ -2,20 +2,25 @@ import { KubernetesExecution } from "../../api/kubernetes-execution.ts";
 import { RemediationRequest } from "../../api/remediation-request.ts";
 import { annotations, labels } from "../../api/well-known.ts";
 import { WorkflowExecution } from "../../api/workflow-execution.ts";
+import { redactText } from "../../audit/redact.ts";
 import type { NewObject } from "../../client/client.ts";
 import type { KubeObject, ObjectKey } from "../../kube/object.ts";
 import { controllerReference, isControlledBy } from "../../kube/owner-reference.ts";
 import type { Change } from "../../runtime/change.ts";
 import { type ActContext, type Controller, defineController, index, watch } from "../../runtime/controller.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import { allow } from "../../runtime/permission.ts";
 import { generationChanged, resourceVersionChanged } from "../../runtime/predicates.ts";
 import type { Read } from "../../runtime/read.ts";
 import { writeStatus } from "../../runtime/status-write.ts";
-import { type Decision, evaluate, type Observation, type WantedExecution } from "./evaluate.ts";
+import { type Decision, evaluate, isOver, type Observation, type WantedExecution } from "./evaluate.ts";
+import { workflowMetrics } from "./metrics.ts";
 import { eventsOf, reduce, workflowStatus } from "./reduce.ts";
 import { declaredTarget, targetsOf, workflowTargets } from "./targets.ts";
 
 export interface RemediationOptions {
+  readonly metrics: MetricsRegistry;
   /** How long a target rests after a remediation. */
   readonly coolDownMs?: number;
 }
@@ -24,7 +29,11 @@ const controllerName = "remediation";
 const defaultCoolDownMs = 60_000;
 
 /** Runs the steps of remediations as executions, in their order, and decides what becomes of them. */
-export function remediationController({ coolDownMs = defaultCoolDownMs }: RemediationOptions = {}): Controller {
+export function remediationController({
+  metrics: registry,
+  coolDownMs = defaultCoolDownMs,
+}: RemediationOptions): Controller {
+  const metrics = workflowMetrics(registry);
   return defineController<RemediationRequest, Observation, Observation & { readonly decision: Decision }, Outcome>({
     name: controllerName,
     reconciles: RemediationRequest,
@@ -59,9 +68,12 @@ export function remediationController({ coolDownMs = defaultCoolDownMs }: Remedi
         await context.write.patch(KubernetesExecution, execution.metadata, { type: "merge", value });
       }
       if (workflow) await writeStatus(WorkflowExecution, workflow, workflowStatus(workflow, decision, now), context);
-      const isOver = decision.phase !== "pending" && decision.phase !== "executing";
+      const { overallPhase } = remediation.status ?? {};
       const wake = (): void => {
-        if (isOver) for (const key of waitingFor(remediation, context.read)) context.requeue(key);
+        if (decision.phase !== overallPhase) tell(remediation, decision, context.log);
+        if (!isOver(decision.phase)) return;
+        if (workflow && !isOver(overallPhase ?? "pending")) metrics.ended(workflow, decision, now);
+        for (const key of waitingFor(remediation, context.read)) context.requeue(key);
       };
       return { wake, ...(refusals.length > 0 && { refusal: refusals.join("; ") }) };
     },
@@ -72,12 +84,19 @@ export function remediationController({ coolDownMs = defaultCoolDownMs }: Remedi
         refusal === undefined ? decision : { ...decision, message: refusal },
         now,
       ),
-      events: eventsOf(object, decision),
+      events: eventsOf(object, refusal === undefined ? decision : { ...decision, create: [] }),
       afterWrite: wake,
       ...(refusal !== undefined && { failure: { reason: "StepRefused", message: refusal } }),
       ...(decision.lookAgainMs !== undefined && { requeueAfterMs: Math.max(1, decision.lookAgainMs) }),
     }),
   });
+}
+
+function tell({ status }: RemediationRequest, { phase, message, steps }: Decision, log: Logger): void {
+  const fields = { from: status?.overallPhase ?? "new", phase, steps: steps.length, why: redactText(message) };
+  if (phase === "failed" || phase === "timed_out" || phase === "rolled_back")
+    log.warn("a remediation has failed", fields);
+  else log.info("a remediation moves on", fields);
 }
 
 interface Outcome {

@@ -24,6 +24,8 @@ export interface WantedExecution {
   readonly name: string;
   readonly stepNumber: number;
   readonly run: StepAction;
+  /** Whether it undoes the step. */
+  readonly isRollback: boolean;
   /** What else the step says; of a rollback only how long it may take. */
   readonly step?: Partial<PlannedStep["step"]>;
 }
@@ -83,7 +85,7 @@ export function evaluate(observation: Observation): Decision {
   return advance(observation, plan.value, now);
 }
 
-const isOver = (phase: RemediationPhase): boolean => phase !== "pending" && phase !== "executing";
+export const isOver = (phase: RemediationPhase): boolean => phase !== "pending" && phase !== "executing";
 
 /** Whoever takes the plan away takes back the wish: nothing more is begun, and what runs is stopped. */
 function workflowGone({ remediation, executions }: Observation): Decision {
@@ -93,7 +95,8 @@ function workflowGone({ remediation, executions }: Observation): Decision {
     return { stepNumber, action, state: status === "pending" ? "skipped" : status, ...(execution && { execution }) };
   });
   const message = "The workflow that it was running is gone";
-  return { ...idle, phase: "failed", complete: "StepFailed", message, steps, cancel: running };
+  const told = steps.map(abandoned("it was cancelled because its workflow is gone"));
+  return { ...idle, phase: "failed", complete: "StepFailed", message, steps: told, cancel: running };
 }
 
 const hasEnded = (phase: string | undefined): boolean =>
@@ -129,7 +132,7 @@ function advance(observation: Observation, plan: StepPlan, now: Date): Decision 
       phase: "timed_out",
       complete: "TimedOut",
       message: "The steps did not end in time",
-      steps: skipPending(reports),
+      steps: skipPending(reports).map(abandoned("it was cancelled because time was up")),
     };
   }
   if (failed.length > 0) return afterFailure(observation, plan, reports, common);
@@ -145,6 +148,7 @@ function advance(observation: Observation, plan: StepPlan, now: Date): Decision 
     name: stepName(remediation, step.stepNumber),
     stepNumber: step.stepNumber,
     run,
+    isRollback: false,
     step,
   }));
   if (plan.steps.every(({ step }) => settled(step.stepNumber))) {
@@ -213,7 +217,13 @@ function afterFailure(
     if (rollback === undefined) {
       const { timeout } = planned.step.rollbackSpec ?? {};
       const create = [
-        { name, stepNumber: planned.step.stepNumber, run: undo, ...(timeout !== undefined && { step: { timeout } }) },
+        {
+          name,
+          stepNumber: planned.step.stepNumber,
+          run: undo,
+          isRollback: true,
+          ...(timeout !== undefined && { step: { timeout } }),
+        },
       ];
       return {
         ...common,
@@ -291,6 +301,12 @@ function reportOf(
 
 const skipPending = (reports: readonly StepReport[]): readonly StepReport[] =>
   reports.map((report) => (report.state === "pending" ? { ...report, state: "skipped" } : report));
+
+/** Nobody waits any more for what still runs; whatever becomes of it, the remediation has not got it. */
+const abandoned =
+  (message: string) =>
+  (report: StepReport): StepReport =>
+    report.state === "executing" ? { ...report, state: "failed", message } : report;
 
 const isCritical = ({ steps }: StepPlan, number: number): boolean =>
   steps.find(({ step }) => step.stepNumber === number)?.step.criticalStep !== false;

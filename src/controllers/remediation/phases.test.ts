@@ -5,6 +5,7 @@ import type { KubernetesExecution } from "../../api/kubernetes-execution.ts";
 import type { RemediationRequest } from "../../api/remediation-request.ts";
 import type { WorkflowExecution } from "../../api/workflow-execution.ts";
 import { type Decision, evaluate, type Observation } from "./evaluate.ts";
+import { eventsOf } from "./reduce.ts";
 
 const now = new Date("2026-01-01T12:00:00Z");
 const ago = (seconds: number): string => new Date(now.getTime() - seconds * 1000).toISOString().replace(".000", "");
@@ -88,7 +89,7 @@ const cases: readonly (readonly [name: string, decision: Decision, wanted: strin
         },
       ),
     }),
-    "failed StepFailed completed,executing,skipped -r-step-2",
+    "failed StepFailed completed,failed,skipped -r-step-2",
   ],
   ["steps that cannot be run fail at once", decide({ steps: [step(1), step(1)] }), "failed StepFailed"],
   [
@@ -234,12 +235,12 @@ const cases: readonly (readonly [name: string, decision: Decision, wanted: strin
     decide(two, [execution("r-step-1", "executing")], {
       remediation: remediation(two, { overallPhase: "executing", startTime: ago(1801) }),
     }),
-    "timed_out TimedOut executing,skipped -r-step-1",
+    "timed_out TimedOut failed,skipped -r-step-1",
   ],
   [
     "its own limit counts",
     decide({ ...two, timeoutConfig: { workflowExecutionTimeout: "5s" } }, [execution("r-step-1", "executing")]),
-    "timed_out TimedOut executing,skipped -r-step-1",
+    "timed_out TimedOut failed,skipped -r-step-1",
   ],
   ...(["completed", "failed", "timed_out", "rolled_back", "skipped"] as const).map(
     (overallPhase) =>
@@ -253,6 +254,27 @@ const cases: readonly (readonly [name: string, decision: Decision, wanted: strin
 
 describe("what a remediation does next", () => {
   for (const [name, decision, wanted] of cases) test(name, () => assert.equal(told(decision), wanted));
+
+  test("an undoing is told when it begins, and when it fails", () => {
+    const undone = { ...two, rollbackOnFailure: true };
+    const before = remediation(undone, {
+      overallPhase: "executing",
+      stepStatuses: [
+        { stepNumber: 1, action: "scale_deployment", status: "completed" },
+        { stepNumber: 2, action: "scale_deployment", status: "failed" },
+      ],
+    });
+    const ran = [execution("r-step-1", "rollback_ready"), execution("r-step-2", "failed")];
+    const eventsAfter = (...more: [string, KubernetesExecution][]): readonly string[] =>
+      eventsOf(before, decide(undone, [...ran, ...more])).map(({ reason, message }) => `${reason}: ${message}`);
+    assert.deepEqual(eventsAfter(), ["RollbackStarted: Step 1: scale_deployment as r-step-1-rollback"]);
+    assert.deepEqual(eventsAfter(execution("r-step-1-rollback", "executing")), []);
+    const both = "Step 2 has failed: ; undoing step 1 has failed too: no";
+    assert.deepEqual(eventsAfter(execution("r-step-1-rollback", "failed", { message: "no" })), [
+      `RollbackFailed: ${both}`,
+      `RemediationFailed: ${both}`,
+    ]);
+  });
 
   test("a workflow's strategy decides about undoing where the request does not", () => {
     const workflow = {

@@ -137,8 +137,27 @@ export function eventsOf(remediation: RemediationRequest, decision: Decision): r
     (remediation.status?.stepStatuses ?? []).map(({ stepNumber, status }) => [stepNumber, status]),
   );
   const steps = decision.steps.flatMap((step) => (before.get(step.stepNumber) === step.state ? [] : stepEvent(step)));
+  const undoing = decision.create.flatMap(({ stepNumber, name, run, isRollback }) =>
+    isRollback
+      ? [
+          {
+            type: "Normal",
+            reason: "RollbackStarted",
+            message: `Step ${stepNumber}: ${run.action} as ${name}`,
+          } as const,
+        ]
+      : [],
+  );
   const told = decision.phase === old ? undefined : phaseEvents[decision.phase];
-  return [...steps, ...(told ? [{ ...told, message: decision.message }] : [])];
+  const { message } = decision;
+  return [
+    ...steps,
+    ...undoing,
+    ...(told && decision.complete === "RollbackFailed"
+      ? [{ type: "Warning", reason: "RollbackFailed", message } as const]
+      : []),
+    ...(told ? [{ ...told, message }] : []),
+  ];
 }
 
 interface Note {

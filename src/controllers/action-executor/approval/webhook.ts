@@ -27,6 +27,8 @@ export const stampingWebhooks = (options: StampOptions): readonly Webhook[] => [
   mutator<KubernetesExecution>({
     path: executionPath,
     kind: KubernetesExecution,
+    objection: ({ object: execution, oldObject, request }) =>
+      request.subResource === "status" ? aboutAnotherSpec(execution, oldObject) : undefined,
     mutate: ({ object: execution, oldObject, operation, request }) => {
       const user = request.userInfo.username ?? "";
       if (request.subResource === "status") return stampStatus(execution, oldObject, user, options);
@@ -130,6 +132,17 @@ function stampReceived(
     [approvalAnnotations.at]: formatTime(env.now()),
     [approvalAnnotations.specHash]: specHashOf(execution.spec),
   });
+}
+
+/**
+ * A word that says what it is about must be about this: an execution may have been deleted and made anew under its name
+ * since somebody looked at it (S5). One that does not say is about what is there.
+ */
+function aboutAnotherSpec(execution: KubernetesExecution, old: KubernetesExecution | undefined): string | undefined {
+  const { approval } = execution.status ?? {};
+  if (approval === undefined || deepEqual(approval, old?.status?.approval)) return undefined;
+  if (approval.specHash === "" || approval.specHash === specHashOf(execution.spec)) return undefined;
+  return "status.approval.specHash is that of another spec: read the execution again, or leave specHash empty";
 }
 
 function stampStatus(

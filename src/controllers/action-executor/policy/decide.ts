@@ -12,6 +12,8 @@ export interface Verdict {
   readonly requiredDryRun: boolean;
   /** What they object to, sorted; also why they could not be asked. */
   readonly violations: readonly string[];
+  /** The packages that object, sorted. */
+  readonly deniedBy: readonly string[];
   /** Whether they could be asked; a set that cannot be asked allows nothing. */
   readonly available: boolean;
 }
@@ -19,11 +21,13 @@ export interface Verdict {
 /** Asks every package. Whatever goes wrong on the way, and whatever is not understood, means no (S6). */
 export function decide(set: PolicySet, input: unknown, limitMs: number = evaluationLimitMs): Verdict {
   const violations: string[] = [];
+  const deniedBy = new Set<string>();
   let requiredApproval = false;
   let requiredDryRun = false;
   try {
     for (const rule of set.rules) {
       const value = ask(rule, input, limitMs);
+      const before = violations.length;
       switch (rule.decision) {
         case "deny":
           violations.push(...denials(value, rule.package));
@@ -38,6 +42,7 @@ export function decide(set: PolicySet, input: unknown, limitMs: number = evaluat
           requiredDryRun ||= isDemand(value, rule);
           break;
       }
+      if (violations.length > before) deniedBy.add(rule.package);
     }
   } catch (error) {
     if (!(error instanceof RegoError) && !(error instanceof NotUnderstood)) throw error;
@@ -50,6 +55,7 @@ export function decide(set: PolicySet, input: unknown, limitMs: number = evaluat
     requiredApproval,
     requiredDryRun,
     violations: [...new Set(violations)].sort(),
+    deniedBy: [...deniedBy].sort(),
     available: true,
   };
 }
@@ -61,6 +67,7 @@ export const unavailable = (why: string, set?: PolicySet): Verdict => ({
   requiredApproval: true,
   requiredDryRun: true,
   violations: [why],
+  deniedBy: [],
   available: false,
 });
 
