@@ -1,3 +1,4 @@
+import { WholeBody } from "../../http/body.ts";
 import type { HttpResponse } from "../../http/message.ts";
 import { encodeActivity } from "../dialects/activity.ts";
 import { type Dialect, encodeTarget, encodeTargets, serviceTypeOfEnum } from "../dialects/dialect.ts";
@@ -61,7 +62,9 @@ const states =
     return dataAnswer(JSON.stringify(byName));
   };
 
-const notifications: Read = ({ http, query }, dialect, { feed, maxSubscribers }) => {
+const notifications: Read = ({ http, method, query }, dialect, { feed, maxSubscribers }) => {
+  // Who asks only for the headers has no body to wait for the end of.
+  if (method === "HEAD") return { status: 200, headers: feedHeaders, body: new WholeBody("") };
   if (feed.subscribers >= maxSubscribers)
     return errorAnswer(503, `there are ${maxSubscribers} subscribers already`, { "retry-after": "5" });
   const isResumable = query.get("resume") === "true";
@@ -72,10 +75,16 @@ const notifications: Read = ({ http, query }, dialect, { feed, maxSubscribers })
   const signal = http.signal ?? new AbortController().signal;
   return {
     status: 200,
-    headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" },
+    headers: feedHeaders,
     body: feed.subscribe({ dialect, isResumable, ...after, signal }),
   };
 };
+
+const feedHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+} as const;
 
 const listStale: Read = ({ query }, _dialect, { core }) => {
   const found = staleOf(query, core);
@@ -152,7 +161,7 @@ const statistics: Read = (_request, _dialect, { core }) => {
   );
 };
 
-const resolve: Read = ({ query }, dialect, { resolver }) => {
+const resolve: Read = ({ query }, dialect, { core, resolver }) => {
   const strategy = query.get("strategy") ?? "first-available";
   if (!isStrategyName(strategy)) return errorAnswer(400, `strategy: must be one of ${strategyNames.join(", ")}`);
   const question: ResolveQuestion = { ...searchOf(query, dialect), strategy };
@@ -160,12 +169,19 @@ const resolve: Read = ({ query }, dialect, { resolver }) => {
     return errorAnswer(400, "serviceName or serviceType: is required");
   const target = resolver.resolve(question);
   const json = target && encodeTarget(target, dialect);
-  if (json === undefined) {
-    const name = question.serviceName ?? question.serviceType;
-    return errorAnswer(404, `There is no host registered for service ${name}`);
-  }
-  return dataAnswer(json);
+  return json === undefined ? errorAnswer(404, whyNone(question, core)) : dataAnswer(json);
 };
+
+/** Nobody there is told in the original's words; somebody there who cannot be used is another matter. */
+function whyNone(question: ResolveQuestion, core: RegistryCore): string {
+  const name = question.serviceName ?? question.serviceType;
+  const { monotonicMs } = core.now();
+  const found = search(core.directory, question, monotonicMs, core.rules.expiry);
+  if (found.length === 0) return `There is no host registered for service ${name}`;
+  const { HEALTHY, PENDING, UNHEALTHY, DOWN } = countHealth(found, monotonicMs, core.rules.expiry);
+  if (HEALTHY + PENDING > 0) return `service ${name} is of a type that this dialect has no word for`;
+  return `There is no live host for service ${name}: ${UNHEALTHY} unhealthy, ${DOWN} down`;
+}
 
 /** Many questions at once, for whoever has many: an array of them, answered by an array of targets and nulls. */
 const resolveAll: Read = ({ http }, dialect, { resolver }) => {
