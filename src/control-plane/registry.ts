@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { TokenReview } from "../api/builtin/access-review.ts";
 import type { Client } from "../client/client.ts";
 import type { Env } from "../env/env.ts";
-import type { HttpRequest, HttpResponse } from "../http/message.ts";
+import type { HttpResponse } from "../http/message.ts";
 import { textReply } from "../http/reply.ts";
 import { type Listener, listen } from "../http/server.ts";
 import { followTlsFiles, readTlsFiles, type TlsFiles } from "../http/tls-files.ts";
@@ -83,9 +83,7 @@ export interface StartRegistryOptions {
 export interface RunningRegistry {
   readonly registry: Registry;
   /** For the HTTP port: answers nothing for paths that are not the registry's. */
-  readonly part: (request: HttpRequest) => Promise<HttpResponse | undefined>;
-  /** The same, at once where nothing has to be waited for. */
-  readonly answer: Registry["answer"];
+  readonly part: Registry["answer"];
   /** For the manager; they run where it leads. */
   readonly controllers: readonly Controller[];
   /** Of its own port, where it has one. */
@@ -128,8 +126,7 @@ export async function startRegistry(options: StartRegistryOptions): Promise<Runn
     if (listener) ending.push(() => listener.close());
     return {
       registry,
-      part: (request) => registry.handle(request),
-      answer: (request) => registry.answer(request),
+      part: (request) => registry.answer(request),
       controllers: [serviceTargetMirror({ core: registry.core, namespace })],
       ...(listener && { url: listener.url }),
       stop,

@@ -159,7 +159,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   return {
     core,
     feed,
-    resolve: (question) => resolver.resolve(question),
+    resolve: (question) => resolver.resolve(question)?.toJSON(),
     async start() {
       await core.start();
       feed.startAfter(core.directory.sequence);

@@ -1,3 +1,4 @@
+import { KeptTarget } from "../model/kept-target.ts";
 import type { ServiceState, ServiceTarget } from "../model/service.ts";
 
 /**
@@ -11,26 +12,26 @@ export const isDialect = (text: string): text is Dialect => text === "a" || text
 
 /** The target's JSON; undefined where the dialect has no word for its type. */
 export function encodeTarget(target: ServiceTarget, dialect: Dialect): string | undefined {
-  if (dialect !== "a") return encodeModern(target);
+  if (dialect !== "a") return KeptTarget.of(target).json;
   const { id, serviceName, host, port, serviceType } = target;
   const type = serviceType === null ? null : enumNameOf(serviceType);
   return type === undefined ? undefined : JSON.stringify({ id, service: serviceName, host, port, serviceType: type });
 }
 
-function encodeModern(target: ServiceTarget): string {
-  const { id, serviceName, host, port, serviceType } = target;
-  const { serviceSubType, languageName, languageType, languageSubType } = target;
-  return JSON.stringify({
-    id,
-    serviceName,
-    host,
-    port,
-    serviceType,
-    serviceSubType,
-    languageName,
-    languageType,
-    languageSubType,
-  });
+/** As JSON in an array, without its brackets; those for which the dialect has no word are left out. */
+export function encodeTargets(
+  entries: readonly { readonly instance: { readonly target: KeptTarget } }[],
+  dialect: Dialect,
+): string {
+  let text = "";
+  let lead = "";
+  for (const { instance } of entries) {
+    const json = encodeTarget(instance.target, dialect);
+    if (json === undefined) continue;
+    text += lead + json;
+    lead = ",";
+  }
+  return text;
 }
 
 /** A's enumeration has three members; a client of that time fails on any other. */

@@ -41,6 +41,13 @@ const idOf = (frame: string): number => Number(/^id:(\d+)/.exec(frame)?.[1] ?? N
 const eventOf = (frame: string): string => /event:(\w+)/.exec(frame)?.[1] ?? "";
 
 describe("the notification feed", () => {
+  test("tells its headers to whoever asks for no more, without making a subscriber of them", async () => {
+    const { call, registry } = await registryWorld(manualEnv());
+    const { status, headers, text } = await call("HEAD", path);
+    assert.deepEqual([status, headers["content-type"], text], [200, "text/event-stream", ""]);
+    assert.equal(registry.feed.subscribers, 0);
+  });
+
   test("has the original's frames, byte for byte", async () => {
     const world = await registryWorld(manualEnv());
     const { read, hangUp } = await reader(world.registry);

@@ -61,7 +61,7 @@ export class Prober {
   async sweep(): Promise<void> {
     const { core, maxConcurrent = 10, isOurTurn = () => true } = this.#options;
     if (!isOurTurn()) return;
-    const waiting = core.directory.registered().values();
+    const waiting = core.directory.registered().slice().values();
     // All workers take from the same row, each the next one.
     const worker = async (): Promise<void> => {
       for (const entry of waiting) await this.#look(entry);

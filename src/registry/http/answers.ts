@@ -17,33 +17,30 @@ export const emptyAnswer = (status: number): HttpResponse => ({
   body: new WholeBody(""),
 });
 
-export function whole(status: number, json: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+export function whole(status: number, json: string, headers?: Readonly<Record<string, string>>): HttpResponse {
   const body = new WholeBody(json);
-  return {
-    status,
-    headers: { "content-type": "application/json", "content-length": String(body.byteLength), ...headers },
-    body,
-  };
+  const own = { "content-type": "application/json", "content-length": String(body.byteLength) };
+  return { status, headers: headers ? { ...own, ...headers } : own, body };
 }
 
-/** A long list in the envelope, as many pieces: it is never in memory as a whole. */
-export function listAnswer(items: Iterable<string>, size: number): HttpResponse {
-  if (size <= itemsPerChunk) return dataAnswer(`[${[...items].join(",")}]`);
-  return { status: 200, headers: { "content-type": "application/json" }, body: chunks(items) };
+/**
+ * A list in the envelope; `join` writes items with commas in between. A long one leaves in many pieces: it is never in
+ * memory as a whole.
+ */
+export function listAnswer<T>(items: readonly T[], join: (part: readonly T[]) => string): HttpResponse {
+  if (items.length <= itemsPerChunk) return dataAnswer(`[${join(items)}]`);
+  return { status: 200, headers: { "content-type": "application/json" }, body: chunks(items, join) };
 }
 
-async function* chunks(items: Iterable<string>): AsyncGenerator<Uint8Array> {
-  let part: string[] = [];
+async function* chunks<T>(items: readonly T[], join: (part: readonly T[]) => string): AsyncGenerator<Uint8Array> {
   let lead = '{"error":null,"data":[';
-  for (const item of items) {
-    part.push(item);
-    if (part.length < itemsPerChunk) continue;
-    yield encoder.encode(lead + part.join(","));
+  for (let start = 0; start < items.length; start += itemsPerChunk) {
+    const text = join(items.slice(start, start + itemsPerChunk));
+    if (text === "") continue;
+    yield encoder.encode(lead + text);
     lead = ",";
-    part = [];
   }
-  const rest = part.length > 0 || lead !== "," ? lead + part.join(",") : "";
-  yield encoder.encode(`${rest}]}`);
+  yield encoder.encode(lead === "," ? "]}" : `${lead}]}`);
 }
 
 const itemsPerChunk = 1_000;

@@ -1,14 +1,16 @@
+import { WholeBody } from "../../http/body.ts";
 import type { HttpResponse } from "../../http/message.ts";
 import { encodeActivity } from "../dialects/activity.ts";
-import { type Dialect, encodeTarget, serviceTypeOfEnum } from "../dialects/dialect.ts";
+import { type Dialect, encodeTarget, encodeTargets, serviceTypeOfEnum } from "../dialects/dialect.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Entry } from "../model/entry.ts";
-import { type ExpiryLimits, healthAt } from "../model/expiry.ts";
+import { healthAt } from "../model/expiry.ts";
 import { countHealth, type HealthCounts, type Search, search, stale } from "../model/queries.ts";
 import { resourceProvider, toolInvoker } from "../model/service.ts";
 import type { RegistryCore } from "../registry-core.ts";
 import { isStrategyName, type ResolveQuestion, type Resolver, strategyNames } from "../resolve/resolver.ts";
 import { dataAnswer, errorAnswer, listAnswer } from "./answers.ts";
+import type { Query } from "./query.ts";
 import { bodyJson, dialectOf, type RegistryRequest } from "./request.ts";
 
 export interface ReadParts {
@@ -23,7 +25,7 @@ type Read = (request: RegistryRequest, dialect: Dialect, parts: ReadParts) => Ht
 
 /** What people, command lines and dashboards ask. The paths are the same in all dialects. */
 export function read(request: RegistryRequest, parts: ReadParts): HttpResponse | Promise<HttpResponse> {
-  const byMethod = isReadPath(request.path) ? routes[request.path] : undefined;
+  const byMethod = routes.get(request.path);
   if (!byMethod) return errorAnswer(404, `there is no ${request.path}`);
   const route = byMethod[request.method === "HEAD" ? "GET" : request.method];
   if (!route) {
@@ -36,49 +38,13 @@ export function read(request: RegistryRequest, parts: ReadParts): HttpResponse |
 }
 
 /** Whether somebody answers there. */
-export const isReadPath = (path: string): boolean => Object.hasOwn(routes, path);
+export const isReadPath = (path: string): boolean => routes.has(path);
 
-/**
- * The hot path. The services of one name remember their last answer until one of them changes or could expire, so that
- * asking the same again costs a look and no work.
- */
-const list: Read = (request, dialect, { core }) => {
-  const { search: text } = request;
-  const nowMs = core.monotonicMs();
-  const group = core.directory.groupNamed(nameIn(text) ?? "");
-  const known = group?.memo as RememberedAnswer | undefined;
-  if (known !== undefined && known.search === text && nowMs < known.untilMs) return known.answer;
-  const found = search(core.directory, searchOf(request.query, dialect), nowMs, core.rules.expiry);
-  const answer = listAnswer(encoded(found, dialect), found.length);
-  if (group && found.length <= maxRemembered)
-    group.memo = { search: text, answer, untilMs: unchangedUntil(group.list(), core.rules.expiry) };
-  return answer;
+/** The hot path: nothing of an answer is kept, so that reading costs no memory and nothing can be out of date. */
+const list: Read = ({ query }, dialect, { core }) => {
+  const found = search(core.directory, searchOf(query, dialect), core.monotonicMs(), core.rules.expiry);
+  return listAnswer(found, (part) => encodeTargets(part, dialect));
 };
-
-interface RememberedAnswer {
-  readonly search: string;
-  readonly answer: HttpResponse;
-  readonly untilMs: number;
-}
-const maxRemembered = 100;
-
-/** The name that is asked for, where it is written plainly. */
-const nameIn = (text: string): string | undefined => /(?:^|&)serviceName=([\w.-]+)(?:&|$)/.exec(text)?.[1];
-
-/** Heartbeats only move this into the future; everything else that matters makes the group forget. */
-function unchangedUntil(entries: readonly Entry[], limits: ExpiryLimits): number {
-  let untilMs = Number.POSITIVE_INFINITY;
-  for (const { instance, heardAtMs } of entries)
-    if (instance.pinged) untilMs = Math.min(untilMs, heardAtMs + limits.deregisterAfterMs);
-  return untilMs;
-}
-
-function* encoded(entries: readonly Entry[], dialect: Dialect): Generator<string> {
-  for (const { instance } of entries) {
-    const json = encodeTarget(instance.target, dialect);
-    if (json !== undefined) yield json;
-  }
-}
 
 /** By service name, in order of registration. */
 const states =
@@ -96,7 +62,9 @@ const states =
     return dataAnswer(JSON.stringify(byName));
   };
 
-const notifications: Read = ({ http, query }, dialect, { feed, maxSubscribers }) => {
+const notifications: Read = ({ http, method, query }, dialect, { feed, maxSubscribers }) => {
+  // Who asks only for the headers has no body to wait for the end of.
+  if (method === "HEAD") return { status: 200, headers: feedHeaders, body: new WholeBody("") };
   if (feed.subscribers >= maxSubscribers)
     return errorAnswer(503, `there are ${maxSubscribers} subscribers already`, { "retry-after": "5" });
   const isResumable = query.get("resume") === "true";
@@ -107,10 +75,16 @@ const notifications: Read = ({ http, query }, dialect, { feed, maxSubscribers })
   const signal = http.signal ?? new AbortController().signal;
   return {
     status: 200,
-    headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" },
+    headers: feedHeaders,
     body: feed.subscribe({ dialect, isResumable, ...after, signal }),
   };
 };
+
+const feedHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+} as const;
 
 const listStale: Read = ({ query }, _dialect, { core }) => {
   const found = staleOf(query, core);
@@ -122,7 +96,7 @@ const listStale: Read = ({ query }, _dialect, { core }) => {
     const lastSeen = entry.lastSeenMs === undefined ? null : new Date(entry.lastSeenMs).toISOString();
     return JSON.stringify({ id, serviceName, serviceType, host, port, healthStatus, lastSeen });
   });
-  return listAnswer(rows, rows.length);
+  return listAnswer(rows, (part) => part.join(","));
 };
 
 const removeStale: Read = async ({ query, by }, _dialect, { core }) => {
@@ -143,7 +117,7 @@ const removeStale: Read = async ({ query, by }, _dialect, { core }) => {
 /** The store's queue is everybody's: a great clean-up takes only a part of it. */
 const removalsAtOnce = 5_000;
 
-function staleOf(query: URLSearchParams, core: RegistryCore): readonly Entry[] | string {
+function staleOf(query: Query, core: RegistryCore): readonly Entry[] | string {
   const age = query.get("maxAgeSeconds") ?? "86400";
   if (!/^\d{1,12}$/.test(age)) return "maxAgeSeconds: must be a number of seconds";
   return stale(core.directory, Number(age) * 1000, query.get("inactiveOnly") === "true", core.now(), core.rules.expiry);
@@ -187,7 +161,7 @@ const statistics: Read = (_request, _dialect, { core }) => {
   );
 };
 
-const resolve: Read = ({ query }, dialect, { resolver }) => {
+const resolve: Read = ({ query }, dialect, { core, resolver }) => {
   const strategy = query.get("strategy") ?? "first-available";
   if (!isStrategyName(strategy)) return errorAnswer(400, `strategy: must be one of ${strategyNames.join(", ")}`);
   const question: ResolveQuestion = { ...searchOf(query, dialect), strategy };
@@ -195,12 +169,19 @@ const resolve: Read = ({ query }, dialect, { resolver }) => {
     return errorAnswer(400, "serviceName or serviceType: is required");
   const target = resolver.resolve(question);
   const json = target && encodeTarget(target, dialect);
-  if (json === undefined) {
-    const name = question.serviceName ?? question.serviceType;
-    return errorAnswer(404, `There is no host registered for service ${name}`);
-  }
-  return dataAnswer(json);
+  return json === undefined ? errorAnswer(404, whyNone(question, core)) : dataAnswer(json);
 };
+
+/** Nobody there is told in the original's words; somebody there who cannot be used is another matter. */
+function whyNone(question: ResolveQuestion, core: RegistryCore): string {
+  const name = question.serviceName ?? question.serviceType;
+  const { monotonicMs } = core.now();
+  const found = search(core.directory, question, monotonicMs, core.rules.expiry);
+  if (found.length === 0) return `There is no host registered for service ${name}`;
+  const { HEALTHY, PENDING, UNHEALTHY, DOWN } = countHealth(found, monotonicMs, core.rules.expiry);
+  if (HEALTHY + PENDING > 0) return `service ${name} is of a type that this dialect has no word for`;
+  return `There is no live host for service ${name}: ${UNHEALTHY} unhealthy, ${DOWN} down`;
+}
 
 /** Many questions at once, for whoever has many: an array of them, answered by an array of targets and nulls. */
 const resolveAll: Read = ({ http }, dialect, { resolver }) => {
@@ -225,7 +206,7 @@ function isQuestion(value: unknown): value is ResolveQuestion {
   );
 }
 
-function searchOf(query: URLSearchParams, dialect: Dialect): Search {
+function searchOf(query: Query, dialect: Dialect): Search {
   const asked: Record<string, string> = {};
   for (const field of ["serviceName", "serviceType", "serviceSubType", "languageName"]) {
     const value = query.get(field);
@@ -238,14 +219,16 @@ function searchOf(query: URLSearchParams, dialect: Dialect): Search {
   return asked;
 }
 
-const routes: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
-  "/api/v1/capabilities": { GET: list },
-  "/api/v1/capabilities/tools/state": { GET: states(toolInvoker) },
-  "/api/v1/capabilities/resources/state": { GET: states(resourceProvider) },
-  "/api/v1/capabilities/notifications": { GET: notifications },
-  "/api/v1/capabilities/stale": { GET: listStale, DELETE: removeStale },
-  "/api/v1/capabilities/fleet/status": { GET: fleet },
-  "/api/v1/management/info/version": { GET: versionInfo },
-  "/api/v1/management/statistics": { GET: statistics },
-  "/api/v1/resolve": { GET: resolve, POST: resolveAll },
-};
+const routes: ReadonlyMap<string, Readonly<Record<string, Read>>> = new Map(
+  Object.entries<Readonly<Record<string, Read>>>({
+    "/api/v1/capabilities": { GET: list },
+    "/api/v1/capabilities/tools/state": { GET: states(toolInvoker) },
+    "/api/v1/capabilities/resources/state": { GET: states(resourceProvider) },
+    "/api/v1/capabilities/notifications": { GET: notifications },
+    "/api/v1/capabilities/stale": { GET: listStale, DELETE: removeStale },
+    "/api/v1/capabilities/fleet/status": { GET: fleet },
+    "/api/v1/management/info/version": { GET: versionInfo },
+    "/api/v1/management/statistics": { GET: statistics },
+    "/api/v1/resolve": { GET: resolve, POST: resolveAll },
+  }),
+);

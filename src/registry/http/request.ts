@@ -2,6 +2,7 @@ import type { HttpRequest } from "../../http/message.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { isDialect } from "../dialects/dialect.ts";
 import type { Identity } from "../model/command.ts";
+import { type Query, queryOf } from "./query.ts";
 
 /** A request to the registry, with what every route needs to know of it. */
 export class RegistryRequest {
@@ -12,7 +13,7 @@ export class RegistryRequest {
   /** What follows the question mark, as sent. */
   readonly search: string;
   readonly by: Identity;
-  #query: URLSearchParams | undefined;
+  #query: Query | undefined;
 
   constructor(http: HttpRequest, path: string, search: string, by: Identity) {
     this.http = http;
@@ -23,8 +24,8 @@ export class RegistryRequest {
   }
 
   /** Taken apart only for those who ask for it. */
-  get query(): URLSearchParams {
-    this.#query ??= new URLSearchParams(this.search);
+  get query(): Query {
+    this.#query ??= queryOf(this.search);
     return this.#query;
   }
 }
@@ -37,7 +38,7 @@ export function splitTarget(target: string): { readonly path: string; readonly s
 }
 
 /** Reads answer in B unless asked otherwise; undefined for a word that is no dialect. */
-export function dialectOf(query: URLSearchParams): Dialect | undefined {
+export function dialectOf(query: Query): Dialect | undefined {
   const asked = query.get("dialect")?.toLowerCase() ?? "b";
   return isDialect(asked) ? asked : undefined;
 }

@@ -9,7 +9,7 @@ import { recordedHealth } from "../model/instance.ts";
 /** A registered service as the object that stands for it; pure. */
 export function desiredObject(entry: Entry, namespace: string): ApplyObject<ServiceTarget> {
   const { target } = entry.instance;
-  const spec = Object.fromEntries(Object.entries(target).filter(([, value]) => value !== null));
+  const spec = Object.fromEntries(Object.entries(target.toJSON()).filter(([, value]) => value !== null));
   return {
     metadata: { name: objectNameOf(target.id), namespace, labels: ownLabels },
     spec: spec as ServiceTarget["spec"],

@@ -1,8 +1,9 @@
 import type { Change } from "./change.ts";
 import type { Moment, View } from "./decide.ts";
-import { byOrder, Entry } from "./entry.ts";
-import { type Instance, placeOf } from "./instance.ts";
+import { byOrder, Entry, type KeptInstance } from "./entry.ts";
+import type { Instance } from "./instance.ts";
 import { OrderedGroup, OrderedIndex } from "./ordered-group.ts";
+import { PlaceIndex } from "./place-index.ts";
 
 /**
  * All services, with an index for every question of the specification. Only `apply` changes what is durable and only
@@ -14,7 +15,7 @@ export class Directory implements View {
   readonly #byName = new OrderedIndex<Entry>(byOrder);
   readonly #byType = new OrderedIndex<Entry>(byOrder);
   readonly #byEngine = new OrderedIndex<Entry>(byOrder);
-  readonly #idByPlace = new Map<string, string>();
+  readonly #byPlace = new PlaceIndex();
   readonly #countByOwner = new Map<string, number>();
   /** How many services of a name each identity has registered; what nobody owns is not counted. */
   readonly #ownersByName = new Map<string, Map<string, number>>();
@@ -35,7 +36,7 @@ export class Directory implements View {
   }
 
   idAt(place: string): string | undefined {
-    return this.#idByPlace.get(place);
+    return this.#byPlace.at(place)?.instance.target.id;
   }
 
   otherOwnerOf(serviceName: string, owner: string): string | undefined {
@@ -51,16 +52,15 @@ export class Directory implements View {
     return this.#entries.values();
   }
 
-  /** Registered, in order; expired ones are the caller's to leave out, because only the caller knows the time. */
+  /**
+   * Registered, in order, as they are now. Expired ones are the caller's to leave out, because only the caller knows the
+   * time.
+   */
   registered(): readonly Entry[] {
     return this.#all.list();
   }
   named(serviceName: string): readonly Entry[] {
     return this.#byName.list(serviceName);
-  }
-  /** The services of one name as a group, which can remember an answer about them. */
-  groupNamed(serviceName: string): OrderedGroup<Entry> | undefined {
-    return this.#byName.group(serviceName);
   }
   ofType(serviceType: string): readonly Entry[] {
     return this.#byType.list(serviceType);
@@ -132,29 +132,27 @@ export class Directory implements View {
     if (before.presence.kind === "Registered" && instance.presence.kind !== "Registered")
       entry.hiddenSinceMs = now.monotonicMs;
     if (isFoundAlike(before, instance)) {
-      entry.instance = instance;
+      entry.become(instance);
       return;
     }
     this.#unindex(entry);
-    const place = placeOf(before.owner, before.target);
-    if (this.#idByPlace.get(place) === before.target.id) this.#idByPlace.delete(place);
+    this.#byPlace.delete(entry);
     this.#count(before.owner, -1);
     this.#count(instance.owner, 1);
-    entry.instance = instance;
+    entry.become(instance);
     this.#index(entry);
   }
 
   #remove(entry: Entry): void {
     this.#unindex(entry);
-    const place = placeOf(entry.instance.owner, entry.instance.target);
-    if (this.#idByPlace.get(place) === entry.instance.target.id) this.#idByPlace.delete(place);
+    this.#byPlace.delete(entry);
     this.#entries.delete(entry.instance.target.id);
     this.#count(entry.instance.owner, -1);
   }
 
   #index(entry: Entry): void {
     const { target, owner, presence } = entry.instance;
-    this.#idByPlace.set(placeOf(owner, target), target.id);
+    this.#byPlace.add(entry);
     if (presence.kind !== "Registered") return;
     this.#all.add(entry);
     this.#byName.add(target.serviceName, entry);
@@ -195,11 +193,8 @@ function addTo(counts: Map<string, number>, key: string, by: number): void {
 }
 
 /** Nothing changed by which it is found: most changes are of health. */
-const isFoundAlike = (before: Instance, after: Instance): boolean =>
-  before.target === after.target &&
-  before.owner === after.owner &&
-  before.pinged === after.pinged &&
-  before.presence.kind === after.presence.kind;
+const isFoundAlike = (before: KeptInstance, after: Instance): boolean =>
+  before.target.equals(after.target) && before.owner === after.owner && before.presence.kind === after.presence.kind;
 
 const echoMs = 1_000;
 

@@ -1,9 +1,10 @@
 import type { Heard } from "./expiry.ts";
 import type { Instance } from "./instance.ts";
+import { KeptTarget } from "./kept-target.ts";
 
 /** One service in memory: what is durable of it, replaced by changes, and its heartbeats, which are not. */
 export class Entry implements Heard {
-  instance: Instance;
+  instance: KeptInstance;
   heardAtMs: number;
   heardElsewhere = false;
   /** The last heartbeat on the wall clock, for people; undefined before the first. */
@@ -14,10 +15,22 @@ export class Entry implements Heard {
   scheduledAtMs: number | undefined;
 
   constructor(instance: Instance, nowMs: number) {
-    this.instance = instance;
+    this.instance = keep(instance, KeptTarget.of(instance.target));
     this.heardAtMs = nowMs;
   }
+
+  /** The same service after a change. An equal target stays the one that it was. */
+  become(instance: Instance): void {
+    const { target } = this.instance;
+    this.instance = keep(instance, target.equals(instance.target) ? target : KeptTarget.of(instance.target));
+  }
 }
+
+export interface KeptInstance extends Instance {
+  readonly target: KeptTarget;
+}
+
+const keep = (instance: Instance, target: KeptTarget): KeptInstance => ({ ...instance, target });
 
 /** Oldest registration first, then id: the same on every replica. */
 export const byOrder = (a: Entry, b: Entry): number =>

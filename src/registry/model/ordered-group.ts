@@ -1,36 +1,53 @@
-/** A set that lists its members in one order; sorted when somebody asks, not when somebody comes or goes. */
+/**
+ * Members in an order, which is also the order in which most of them come. Those that go are only noted down, and those
+ * that come out of turn put in their place when somebody asks: a hundred thousand may go at once.
+ */
 export class OrderedGroup<T> {
-  readonly #members = new Set<T>();
   readonly #compare: (a: T, b: T) => number;
-  #sorted: readonly T[] | undefined;
-  /** What somebody has made of the members and may use again for as long as they stay the same. */
-  memo: unknown;
+  #members: T[] = [];
+  #gone: Set<T> | undefined;
+  #isSorted = true;
 
   constructor(compare: (a: T, b: T) => number) {
     this.#compare = compare;
   }
 
   get size(): number {
-    return this.#members.size;
+    return this.#members.length - (this.#gone?.size ?? 0);
   }
 
+  /** One that is not a member. */
   add(member: T): void {
-    this.#members.add(member);
-    this.#sorted = undefined;
-    this.memo = undefined;
+    if (this.#gone?.delete(member)) {
+      // Back at its old place, which need not be its place any more.
+      this.#isSorted = false;
+      return;
+    }
+    const last = this.#members.at(-1);
+    if (last !== undefined && this.#compare(last, member) > 0) this.#isSorted = false;
+    // An array that grows by itself takes room for seventeen at once; most groups stay far smaller.
+    if (this.#members.length < smallSize) this.#members = this.#members.concat([member]);
+    else this.#members.push(member);
   }
 
+  /** One that is a member. */
   delete(member: T): void {
-    if (!this.#members.delete(member)) return;
-    this.#sorted = undefined;
-    this.memo = undefined;
+    this.#gone ??= new Set();
+    this.#gone.add(member);
   }
 
+  /** As they are now; good until the next one comes or goes. */
   list(): readonly T[] {
-    this.#sorted ??= [...this.#members].sort(this.#compare);
-    return this.#sorted;
+    const gone = this.#gone;
+    if (gone !== undefined && gone.size > 0) this.#members = this.#members.filter((member) => !gone.has(member));
+    this.#gone = undefined;
+    if (!this.#isSorted) this.#members.sort(this.#compare);
+    this.#isSorted = true;
+    return this.#members;
   }
 }
+
+const smallSize = 16;
 
 /** Groups by key; empty groups do not stay. */
 export class OrderedIndex<T> {
@@ -54,10 +71,6 @@ export class OrderedIndex<T> {
     const group = this.#groups.get(key);
     group?.delete(member);
     if (group?.size === 0) this.#groups.delete(key);
-  }
-
-  group(key: string): OrderedGroup<T> | undefined {
-    return this.#groups.get(key);
   }
 
   list(key: string): readonly T[] {

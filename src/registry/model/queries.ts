@@ -1,6 +1,7 @@
 import type { Directory } from "./directory.ts";
 import type { Entry } from "./entry.ts";
 import { type ExpiryLimits, healthAt, isListedAt } from "./expiry.ts";
+import type { TargetKind } from "./kept-target.ts";
 import { multiCapability, type ServiceHealth } from "./service.ts";
 
 /** The questions of the specification ("Repository Queries"), each answered from an index. */
@@ -32,16 +33,25 @@ export function candidates(directory: Directory, asked: Search): readonly Entry[
   return merged(directory.ofType(serviceType), directory.ofType(multiCapability));
 }
 
+/** For entries out of one of the indexes above. Neighbours are mostly of one kind, so that each kind is looked at once. */
 export function matcher(asked: Search): (entry: Entry) => boolean {
   const { serviceName, serviceType, serviceSubType, languageName } = asked;
   const exact = isExact(asked);
-  return ({ instance: { target } }) =>
-    (serviceName === undefined || target.serviceName === serviceName) &&
-    (serviceType === undefined ||
-      target.serviceType === serviceType ||
-      (!exact && target.serviceType === multiCapability)) &&
-    (serviceSubType === undefined || target.serviceSubType === serviceSubType) &&
-    (languageName === undefined || target.languageName === languageName);
+  let known: TargetKind | undefined;
+  let isKnownWanted = false;
+  return ({ instance: { target } }) => {
+    const { kind } = target;
+    if (kind !== known) {
+      known = kind;
+      isKnownWanted =
+        (serviceType === undefined ||
+          kind.serviceType === serviceType ||
+          (!exact && kind.serviceType === multiCapability)) &&
+        (serviceSubType === undefined || kind.serviceSubType === serviceSubType) &&
+        (languageName === undefined || kind.languageName === languageName);
+    }
+    return isKnownWanted && (serviceName === undefined || target.serviceName === serviceName);
+  };
 }
 
 const isExact = ({ serviceSubType, languageName }: Search): boolean =>

@@ -116,6 +116,18 @@ describe("resolution", () => {
       assert.equal((await world.call("POST", "/api/v1/resolve", bad)).status, 400);
   });
 
+  test("says whether nobody is there or nobody who can be used", async () => {
+    const world = await registryWorld(manualEnv());
+    const id = await world.register({ serviceName: "engine", serviceType: "code-execution-engine" });
+    const why = async (query: string): Promise<unknown> =>
+      (await world.call("GET", `/api/v1/resolve?serviceName=engine${query}`)).message;
+    assert.equal(await why(""), undefined);
+    assert.equal(await why("&dialect=a"), "service engine is of a type that this dialect has no word for");
+    await world.call("POST", `${discoveryPath}/update/${id}`, { healthy: false, reason: "tired" });
+    assert.equal(await why(""), "There is no live host for service engine: 1 unhealthy, 0 down");
+    assert.equal(await why("&serviceType=tool-invoker"), "There is no host registered for service engine");
+  });
+
   test("is the same over HTTP and on every replica", async () => {
     const { world } = await threeTools();
     const other = await world.replica();

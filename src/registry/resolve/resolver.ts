@@ -3,8 +3,8 @@ import type { Directory } from "../model/directory.ts";
 import type { Entry } from "../model/entry.ts";
 import { type ExpiryLimits, isLiveAt } from "../model/expiry.ts";
 import { recordedHealth } from "../model/instance.ts";
+import type { KeptTarget } from "../model/kept-target.ts";
 import { candidates, matcher, type Search } from "../model/queries.ts";
-import type { ServiceTarget } from "../model/service.ts";
 
 /** How one of several live services is chosen. All candidates come in one order, which is the same on every replica. */
 export const strategyNames = ["first-available", "round-robin", "least-recently-failed", "weighted-by-health"] as const;
@@ -29,7 +29,7 @@ export class Resolver {
     this.#now = now;
   }
 
-  resolve(question: ResolveQuestion): ServiceTarget | undefined {
+  resolve(question: ResolveQuestion): KeptTarget | undefined {
     const { strategy = "first-available" } = question;
     const nowMs = this.#now().monotonicMs;
     const isWanted = matcher(question);
