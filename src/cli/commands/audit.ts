@@ -41,7 +41,11 @@ export function auditCommand(): Command {
     .description("Read the audit trail, prove that nobody has changed it, and export it.")
     .addCommand(listCommand())
     .addCommand(verifyCommand())
-    .addCommand(exportCommand());
+    .addCommand(exportCommand())
+    .addHelpText(
+      "after",
+      "\nExamples:\n  capstan audit list -n shop-demo\n  capstan audit verify\n  capstan audit export > trail.jsonl\n",
+    );
 }
 
 const withStoreFlags = (command: Command): Command =>

@@ -14,7 +14,11 @@ export function regoCommand(): Command {
     .description("Evaluate, test and check Rego policies.")
     .addCommand(evaluateCommand())
     .addCommand(testsCommand())
-    .addCommand(checksCommand());
+    .addCommand(checksCommand())
+    .addHelpText(
+      "after",
+      "\nExamples:\n  capstan rego eval -d policy.rego -i input.json 'data.authz.allow'\n  capstan rego test policies\n  capstan rego check policies\n",
+    );
 }
 
 interface CommonFlags {

@@ -31,7 +31,8 @@ export function servicesCommand(): Command {
   return new Command("services")
     .description("Show the services of a registry: who is registered, where, and whether it is alive.")
     .addCommand(listCommand())
-    .addCommand(watchCommand());
+    .addCommand(watchCommand())
+    .addHelpText("after", "\nExamples:\n  capstan services list\n  capstan services watch\n");
 }
 
 const withRegistryFlags = (command: Command): Command =>
