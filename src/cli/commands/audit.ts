@@ -75,7 +75,7 @@ const listCommand = (): Command =>
 const exportCommand = (): Command =>
   withFilterFlags(new Command("export"))
     .description("Print every row as one JSON object per line, hashes included.")
-    .addHelpText("after", "\nExample:\n  capstan audit export --database-url postgres://… > trail.jsonl\n")
+    .addHelpText("after", "\nExamples:\n  capstan audit export --database-url postgres://… > trail.jsonl\n")
     .action((flags: FilterFlags) =>
       failClearly(() =>
         withDatabase(flags, async (database) => {

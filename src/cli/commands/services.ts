@@ -65,7 +65,7 @@ const watchCommand = (): Command =>
     .option("--pings", "print heartbeats too", false)
     .addHelpText(
       "after",
-      "\nA feed that breaks is resumed where it stopped.\n\nExample:\n  capstan services watch --registry-url http://127.0.0.1:8080\n",
+      "\nA feed that breaks is resumed where it stopped.\n\nExamples:\n  capstan services watch --registry-url http://127.0.0.1:8080\n",
     )
     .action((flags: WatchFlags) => failClearly(() => withRegistry(flags, (registry) => watch(registry, flags))));
 
