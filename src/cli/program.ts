@@ -21,7 +21,6 @@ export function createProgram(): Command {
   const program = new Command("capstan")
     .description("A capability control plane for Kubernetes: on a laptop in one process, or on any cluster.")
     .version(packageFile.version, "-V, --version", "print the version")
-    .helpOption("-h, --help", "show help")
     .showHelpAfterError("(add --help for the flags)")
     .configureHelp({ showGlobalOptions: true })
     .enablePositionalOptions()
@@ -57,5 +56,12 @@ Exit codes: 0 it worked, 1 it failed, 2 it worked and the answer is no, 70 a bug
   // What our own pods run; not for people.
   for (const command of [actCommand(), prepareMinecraftCommand(), provideCommand()])
     program.addCommand(command, { hidden: true });
+  sayHelpAlike(program);
   return program;
+}
+
+function sayHelpAlike(command: Command): void {
+  command.helpOption("-h, --help", "show help");
+  if (command.commands.length > 0) command.helpCommand("help [command]", "Show help for a command.");
+  for (const child of command.commands) sayHelpAlike(child);
 }

@@ -16,6 +16,7 @@ import { minecraftStory } from "../end-to-end/minecraft-story.ts";
 import { actionFaults } from "./action-faults.ts";
 import { classTroubles } from "./class-troubles.ts";
 import { databaseFaults } from "./database-faults.ts";
+import { typeOperations } from "./documents.ts";
 import { resolverFaults } from "./faults.ts";
 import { becomesReady, install, printed } from "./install.ts";
 import { openTo } from "./outside.ts";
@@ -100,6 +101,7 @@ test("on a real cluster", { timeout: 1_500_000 }, async (context) => {
     });
   });
   await part(context, "services register from pods", (inner) => registryStory(inner, world));
+  await part(context, "docs/operations can be followed", (inner) => typeOperations(inner, world, postgres));
   await part(context, "faults: the resolver and the API server", (inner) => resolverFaults(inner, world));
   await part(context, "faults: the registry and PostgreSQL", (inner) => databaseFaults(inner, world, postgres));
   await part(context, "faults: the executor and PostgreSQL", (inner) => actionFaults(inner, world, postgres));

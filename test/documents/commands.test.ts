@@ -7,7 +7,7 @@ import { holdDataDir } from "../../src/cli/data-dir.ts";
 import { readManifests } from "../../src/cli/manifest-files.ts";
 import { applyObjects } from "../../src/control-plane/install.ts";
 import { eventually, startEmbedded } from "../end-to-end/embedded.ts";
-import { reasonNotToRun, stepsOf } from "./commands.ts";
+import { placeOf, stepsOf } from "./commands.ts";
 import { executedDocuments } from "./markdown.ts";
 import { hasBash, hasKubectl, openTerminal, type Terminal, type Typed } from "./terminal.ts";
 
@@ -40,7 +40,7 @@ const savedAs: Readonly<Record<string, string>> = { "docs/getting-started.md": "
 
 for (const document of executedDocuments) {
   const steps = stepsOf(readFileSync(document, "utf8"));
-  const runnable = steps.filter(({ kind, text }) => kind === "Manifest" || reasonNotToRun(text) === undefined);
+  const runnable = steps.filter(({ kind, text }) => kind === "Manifest" || placeOf(document, text) === undefined);
   if (runnable.length === 0) continue;
   test(`${document} can be followed word by word`, {
     skip: hasBash ? false : "bash is not installed",

@@ -12,7 +12,10 @@ export function stepsOf(markdown: string): readonly Step[] {
   });
 }
 
-const programs = /^(npm|npx|capstan|kubectl|node|git|curl|export|source|cd)\b/;
+const programs =
+  /^(npm|npx|capstan|kubectl|node|git|curl|export|source|cd|helm|docker|podman|ctr|kind|k3d|skopeo|pg_dump|pg_restore)\b/;
+/** Whether a block has a line that a reader would type, whatever the block calls itself. */
+export const hasCommands = ({ text }: CodeBlock): boolean => text.split("\n").some((line) => programs.test(line));
 const isShell = ({ info, text }: CodeBlock): boolean =>
   /^(sh|bash|shell|console)\b/.test(info) || (info === "" && text.split("\n").some((line) => programs.test(line)));
 
@@ -33,13 +36,42 @@ function commandsIn({ text, line }: CodeBlock): readonly Step[] {
   return steps;
 }
 
-/** What a test cannot type, each with its reason. Everything else in the documents is executed. */
-const notExecuted: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
-  { pattern: /^npm start$/, reason: "the test has a control plane with the demo running in its place" },
-  { pattern: /^npm (test|run|ci)\b/, reason: "these are the tests themselves, and tools for contributors" },
-  { pattern: /^git clone\b/, reason: "there is a checkout already" },
-  { pattern: /--kubeconfig ~\/\.kube\/config/, reason: "the reader's own cluster is not ours to touch" },
+/** What is not typed at the terminal of commands.test.ts, and why, or where else it is typed. */
+export type Place =
+  | { readonly kind: "Elsewhere"; readonly file: string }
+  | { readonly kind: "Nowhere"; readonly reason: string };
+
+const elsewhere = (file: string): Place => ({ kind: "Elsewhere", file });
+const nowhere = (reason: string): Place => ({ kind: "Nowhere", reason });
+
+export const onCluster = "test/cluster/documents.ts";
+export const onBareServer = "test/documents/operations.machine.ts";
+
+/** The first that fits counts. Everything else in the documents is typed. */
+const places: readonly { readonly document?: RegExp; readonly pattern: RegExp; readonly place: Place }[] = [
+  { pattern: /^npm start$/, place: elsewhere("test/package/idle.machine.ts") },
+  {
+    pattern: /^npm (test|run (test:|build|conformance|image|bench|format|cluster))/,
+    place: nowhere("these are the tests themselves, and tools for contributors; .ci/run runs them"),
+  },
+  { pattern: /^git clone\b/, place: nowhere("there is a checkout already") },
+  { pattern: /--kubeconfig ~\/\.kube\/config/, place: nowhere("the reader's own cluster is not ours to touch") },
+  {
+    pattern: /^(docker|podman|kind|k3d|skopeo) /,
+    place: nowhere(
+      "programs of others; test/security/image.test.ts holds the archive against the format that they read",
+    ),
+  },
+  { pattern: /^ctr /, place: elsewhere("scripts/cluster/inside") },
+  // What needs pods that really run, and PostgreSQL.
+  {
+    document: /^docs\/operations\//,
+    pattern: /port-forward|secret capstan-actions|DATABASE_URL/,
+    place: elsewhere(onCluster),
+  },
+  { document: /^docs\/operations\//, pattern: /./, place: elsewhere(onBareServer) },
 ];
 
-export const reasonNotToRun = (command: string): string | undefined =>
-  notExecuted.find(({ pattern }) => pattern.test(command))?.reason;
+/** Where a command of a document is executed, if not by commands.test.ts. */
+export const placeOf = (document: string, command: string): Place | undefined =>
+  places.find(({ document: of, pattern }) => (of?.test(document) ?? true) && pattern.test(command))?.place;

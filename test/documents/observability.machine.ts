@@ -1,13 +1,15 @@
 // A real Prometheus scrapes a running control plane, loads our alert rules and answers every query of the dashboard.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { parse } from "yaml";
 import { eventually, startEmbedded } from "../end-to-end/embedded.ts";
+import { codeBlocks } from "./markdown.ts";
 import { alertsFile, shippedQueries } from "./observability.ts";
 
 const missing = spawnSync("prometheus", ["--version"]).error && "there is no prometheus on this machine";
@@ -20,7 +22,7 @@ test("Prometheus takes our rules and answers the dashboard's queries", { skip: m
   const configuration = {
     global: { scrape_interval: "1s", evaluation_interval: "1s" },
     rule_files: [alertsFile],
-    scrape_configs: [{ job_name: "capstan", static_configs: [{ targets: [new URL(plane.http).host] }] }],
+    ...documentedScraping(new URL(plane.http).host),
   };
   writeFileSync(join(folder, "prometheus.yml"), JSON.stringify(configuration));
   const prometheus = spawn(
@@ -73,6 +75,13 @@ interface Answer {
     readonly result?: readonly unknown[];
     readonly groups?: readonly { readonly rules: readonly { readonly name: string; readonly health: string }[] }[];
   };
+}
+
+/** As deploy/observability/README.md has it, for where this control plane listens. */
+function documentedScraping(target: string): object {
+  const [block] = codeBlocks(readFileSync("deploy/observability/README.md", "utf8"));
+  assert.match(block?.text ?? "", /127\.0\.0\.1:8080/);
+  return parse((block?.text ?? "").replace("127.0.0.1:8080", target)) as object;
 }
 
 async function freePort(): Promise<number> {

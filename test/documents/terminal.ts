@@ -23,11 +23,11 @@ export const hasKubectl: boolean = spawnSync("kubectl", ["version", "--client"])
 
 const root = resolve(import.meta.dirname, "../..");
 
-export function openTerminal(context: TestContext, dataDir: string): Terminal {
+export function openTerminal(context: TestContext, dataDir?: string): Terminal {
   const folder = mkdtempSync(join(tmpdir(), "capstan-documents-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
-  symlinkSync(dataDir, join(folder, ".capstan"));
-  symlinkSync(join(root, "examples"), join(folder, "examples"));
+  if (dataDir !== undefined) symlinkSync(dataDir, join(folder, ".capstan"));
+  for (const name of ["examples", "deploy"]) symlinkSync(join(root, name), join(folder, name));
   const programs = join(folder, ".programs");
   mkdirSync(programs);
   const entry = join(root, "src", "cli", "main.ts");

@@ -22,7 +22,13 @@ for (const document of executedDocuments) {
     // A package of that name whose files are the sources, so that nothing has to be built first.
     const capstan = join(folder, "packages", "capstan");
     mkdirSync(capstan, { recursive: true });
-    const exports = { ".": "./src/index.ts", "./testing": "./src/testing/index.ts", "./rego": "./src/rego/index.ts" };
+    const exports = {
+      ".": "./src/index.ts",
+      "./testing": "./src/testing/index.ts",
+      "./rego": "./src/rego/index.ts",
+      "./registry-client": "./src/registry/client/index.ts",
+      "./registry-client/node": "./src/registry/client/node.ts",
+    };
     writeFileSync(join(capstan, "package.json"), JSON.stringify({ name: "capstan", type: "module", exports }));
     symlinkSync(join(root, "src"), join(capstan, "src"));
     mkdirSync(join(folder, "node_modules"));
@@ -32,7 +38,12 @@ for (const document of executedDocuments) {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
     writeFileSync(
       join(folder, "tsconfig.json"),
-      JSON.stringify({ extends: join(root, "tsconfig.json"), include: ["*.ts", join(root, "src/**/*.d.ts")] }),
+      JSON.stringify({
+        extends: join(root, "tsconfig.json"),
+        include: ["*.ts", join(root, "src/**/*.d.ts")],
+        // Pages use the client of the registry, too.
+        compilerOptions: { lib: ["ES2024", "ESNext.Collection", "DOM"] },
+      }),
     );
     for (const { name, text } of files) writeFileSync(join(folder, name), text);
 

@@ -1,6 +1,8 @@
 /** What package.json promises, without building anything; package.machine.ts builds, packs and uses the package. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { copyOfRoot, manifest, pack, root, unwanted } from "./packed.ts";
@@ -36,3 +38,30 @@ const maxBytesWithoutCode = 256 * 1024;
 test("dependencies have exact versions", () => {
   for (const [name, version] of Object.entries(manifest.dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name);
 });
+
+test("after a first installation the scripts go on with the Node that it brought", {
+  skip: process.platform === "win32" ? "cmd.exe remembers no places of programs" : false,
+}, (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "capstan-scripts-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const place of ["before", "after", "scripts"]) mkdirSync(join(folder, place));
+  // The machine's Node installs another one in front of itself, as `npm ci` does.
+  const other = `#!/bin/sh\\necho the new one: "$@"\\n`;
+  writeProgram(join(folder, "before", "node"), `#!/bin/sh\nprintf '${other}' > after/node && chmod 755 after/node\n`);
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const installing = Object.entries(scripts).filter(([, script]) => script.includes("install-missing.mjs) && node "));
+  assert.ok(installing.length >= 5, `${installing.length} scripts`);
+  for (const [name, script] of installing) {
+    rmSync(join(folder, "after", "node"), { force: true });
+    const PATH = `${join(folder, "after")}:${join(folder, "before")}:/usr/bin:/bin`;
+    const { stdout, stderr } = spawnSync("/bin/sh", ["-c", script], { cwd: folder, env: { PATH }, encoding: "utf8" });
+    assert.match(stdout, /^the new one: /, `npm run ${name}: ${stderr}`);
+  }
+});
+
+function writeProgram(path: string, text: string): void {
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+}

@@ -29,7 +29,7 @@ function decisionCommand(name: string, decision: "Approved" | "Rejected"): Comma
     .option("--reason <text>", "why, in your words")
     .addHelpText(
       "after",
-      `\nBeside \`capstan up\` it speaks for the second person, <data-dir>/approver.kubeconfig, unless --kubeconfig or KUBECONFIG says who.\n\nExample:\n  capstan ${name} scale-webapp -n shop --reason "agreed in the morning round"\n`,
+      `\nBeside \`capstan up\` it speaks for the second person, <data-dir>/approver.kubeconfig, unless --kubeconfig or KUBECONFIG says who.\n\nExamples:\n  capstan ${name} scale-webapp -n shop --reason "agreed in the morning round"\n`,
     );
   return withClusterFlags(command).action((execution: string, flags: DecisionFlags) =>
     failClearly(() => decide(execution, decision, flags)),

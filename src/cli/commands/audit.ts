@@ -41,7 +41,11 @@ export function auditCommand(): Command {
     .description("Read the audit trail, prove that nobody has changed it, and export it.")
     .addCommand(listCommand())
     .addCommand(verifyCommand())
-    .addCommand(exportCommand());
+    .addCommand(exportCommand())
+    .addHelpText(
+      "after",
+      "\nExamples:\n  capstan audit list -n shop-demo\n  capstan audit verify\n  capstan audit export > trail.jsonl\n",
+    );
 }
 
 const withStoreFlags = (command: Command): Command =>
@@ -71,7 +75,7 @@ const listCommand = (): Command =>
 const exportCommand = (): Command =>
   withFilterFlags(new Command("export"))
     .description("Print every row as one JSON object per line, hashes included.")
-    .addHelpText("after", "\nExample:\n  capstan audit export --database-url postgres://… > trail.jsonl\n")
+    .addHelpText("after", "\nExamples:\n  capstan audit export --database-url postgres://… > trail.jsonl\n")
     .action((flags: FilterFlags) =>
       failClearly(() =>
         withDatabase(flags, async (database) => {

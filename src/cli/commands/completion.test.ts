@@ -68,13 +68,6 @@ test("zsh can read its script", { skip: without("zsh"), timeout: 30_000 }, () =>
   assert.equal(status, 0);
 });
 
-test("fish completes from its script", { skip: without("fish"), timeout: 30_000 }, () => {
-  const script = `${fishCompletion(commandTree(program()))}\ncomplete -C'capstan audit '\n`;
-  const { stdout, stderr } = spawnSync("fish", ["--no-config"], { input: script, encoding: "utf8" });
-  assert.equal(stderr, "");
-  assert.match(stdout, /^verify\t/m);
-});
-
 test("every shell's script names every flag of every command", () => {
   const tree = commandTree(program());
   const scripts = { bash: bashCompletion(tree), zsh: zshCompletion(tree), fish: fishCompletion(tree) };

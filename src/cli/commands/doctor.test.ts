@@ -16,7 +16,7 @@ import { textReply } from "../../http/reply.ts";
 import { listen } from "../../http/server.ts";
 import { holdDataDir } from "../data-dir.ts";
 import { examineCluster, judgePermissions, judgeVersion } from "../doctor/cluster.ts";
-import { examineDataDirectory } from "../doctor/data-directory.ts";
+import { examineDataDirectory, notedOnly } from "../doctor/data-directory.ts";
 import { diagnose, type Finding, renderDiagnosis } from "../doctor/finding.ts";
 import { examineMachine, judgeKubectl, judgeNode } from "../doctor/machine.ts";
 
@@ -146,6 +146,7 @@ test("a port in use is wrong, unless the running instance has it", { timeout: 60
   const { findings } = await examineDataDirectory(flags);
   assert.equal(stateOf(findings, "http-port"), "wrong");
   assert.match(findings[3]?.next ?? "", /--http-port/);
+  assert.equal(stateOf(findings.map(notedOnly), "http-port"), "note", "for whoever asks about a cluster by name");
 
   const held = holdDataDir(dataDir);
   context.after(() => held.release());

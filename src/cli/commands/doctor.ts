@@ -7,7 +7,7 @@ import { CredentialError } from "../../client/connection-error.ts";
 import { systemEnv } from "../../env/system.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { examineCluster } from "../doctor/cluster.ts";
-import { examineDataDirectory } from "../doctor/data-directory.ts";
+import { examineDataDirectory, notedOnly } from "../doctor/data-directory.ts";
 import { diagnose, type Finding, renderDiagnosis } from "../doctor/finding.ts";
 import { examineMachine } from "../doctor/machine.ts";
 import { Failure, failClearly } from "../failure.ts";
@@ -40,17 +40,21 @@ export function doctorCommand(): Command {
 
 async function doctor(flags: DoctorFlags): Promise<void> {
   const { findings, isHeld } = await examineDataDirectory({ ...flags, dataDir: flags.dataDir ?? ".capstan" });
-  const diagnosis = diagnose([...(await examineMachine()), ...findings, ...(await findCluster(flags, isHeld))]);
+  const here = isClusterNamed(flags) ? findings.map(notedOnly) : findings;
+  const diagnosis = diagnose([...(await examineMachine()), ...here, ...(await findCluster(flags, isHeld))]);
   const names = diagnosis.findings.map(({ check }) => check);
   const table = (isWide: boolean): string => renderDiagnosis(diagnosis, isWide);
   process.stdout.write(render({ value: diagnosis, names, table }, flags.output));
   if (!diagnosis.ok) process.exitCode = 1;
 }
 
+const isClusterNamed = ({ kubeconfig, dataDir }: DoctorFlags): boolean =>
+  kubeconfig !== undefined || (dataDir === undefined && Boolean(process.env["KUBECONFIG"]));
+
 /** A cluster that nobody has named and that is not there is no fault: `capstan up` brings one. */
 async function findCluster(flags: DoctorFlags, isHeld: boolean): Promise<readonly Finding[]> {
-  const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
-  const isNamed = flags.kubeconfig !== undefined || (flags.dataDir === undefined && Boolean(KUBECONFIG));
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  const isNamed = isClusterNamed(flags);
   const inPod = !isNamed && flags.dataDir === undefined && host && port ? { host, port } : undefined;
   const ofDataDir = join(resolve(flags.dataDir ?? ".capstan"), "kubeconfig");
   const usesDataDir = !isNamed && !inPod && (flags.dataDir !== undefined || existsSync(ofDataDir));

@@ -3,6 +3,7 @@ import { kinds } from "../../api/kinds.ts";
 import { createProcessHold } from "../../client/process-hold.ts";
 import type { Kind } from "../../kube/kind.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
+import { suggesting } from "../completion/command-tree.ts";
 import { storyOf } from "../explain/story.ts";
 import { tell } from "../explain/tell.ts";
 import { Failure, failClearly } from "../failure.ts";
@@ -20,7 +21,7 @@ export function explainCommand(): Command {
     .description(
       "Tell why an object is in the state that it is in: its conditions, its events, the audit trail, and what would change it.",
     )
-    .addArgument(new Argument("<kind>", "a kind, its plural or a short name, such as world"))
+    .addArgument(suggesting(new Argument("<kind>", "a kind, its plural or a short name, such as world"), kindNames))
     .addArgument(new Argument("<name>", "the object's name"))
     .option("-n, --namespace <namespace>", "the object's namespace")
     .addOption(outputOption())
@@ -49,6 +50,8 @@ async function explain(kindName: string, name: string, flags: ExplainFlags): Pro
     hold.close();
   }
 }
+
+const kindNames = kinds.flatMap(({ singular, shortNames }) => [singular, ...shortNames]);
 
 function findByName(name: string): Kind {
   const wanted = name.toLowerCase();

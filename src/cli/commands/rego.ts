@@ -14,7 +14,11 @@ export function regoCommand(): Command {
     .description("Evaluate, test and check Rego policies.")
     .addCommand(evaluateCommand())
     .addCommand(testsCommand())
-    .addCommand(checksCommand());
+    .addCommand(checksCommand())
+    .addHelpText(
+      "after",
+      "\nExamples:\n  capstan rego eval -d policy.rego -i input.json 'data.authz.allow'\n  capstan rego test policies\n  capstan rego check policies\n",
+    );
 }
 
 interface CommonFlags {
@@ -62,7 +66,7 @@ function evaluateCommand(): Command {
     .option("--fail", "exit with 1 when the query is undefined or empty")
     .option("--fail-defined", "exit with 1 when the query is defined and not empty")
     .option("--package <name>", "the package in which the query is read")
-    .addHelpText("after", "\nExample:\n  capstan rego eval -d policy.rego -i input.json 'data.example.allow'\n");
+    .addHelpText("after", "\nExamples:\n  capstan rego eval -d policy.rego -i input.json 'data.example.allow'\n");
   return withCommonFlags(command).action((given: string | undefined, flags: EvalFlags) =>
     failClearly(async () => {
       const { query, data } = queryAndData(given, flags.data ?? []);
@@ -120,7 +124,7 @@ function testsCommand(): Command {
     .option("-c, --coverage", "report coverage as JSON")
     .option("-t, --threshold <percent>", "fail below this coverage", parsePercent)
     .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"))
-    .addHelpText("after", "\nExample:\n  capstan rego test -v policies/\n");
+    .addHelpText("after", "\nExamples:\n  capstan rego test -v policies/\n");
   return withCommonFlags(command).action((paths: readonly string[], flags: TestFlags) =>
     failClearly(async () =>
       print(
@@ -144,7 +148,7 @@ function checksCommand(): Command {
     .description("Check that policies compile; silent when they do.")
     .addArgument(new Argument("<path...>", "policy files, or folders of them"))
     .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"))
-    .addHelpText("after", "\nExample:\n  capstan rego check --strict policies/\n");
+    .addHelpText("after", "\nExamples:\n  capstan rego check --strict policies/\n");
   return withCommonFlags(command).action(
     (paths: readonly string[], flags: CommonFlags & { readonly format: "pretty" | "json" }) =>
       failClearly(async () =>

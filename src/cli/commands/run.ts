@@ -67,7 +67,7 @@ export function runCommand(): Command {
     .addOption(setting("--log-format <format>", "how to log").choices(["pretty", "json"]).default("json"))
     .addHelpText(
       "after",
-      "\nExample:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n",
+      "\nExamples:\n  capstan install --crds-only | kubectl apply --server-side -f - && capstan run\n  capstan run --controllers resolver,versions --namespace games\n",
     );
   return withDashboardFlags(withWebhookFlags(withSystemFlags(withClusterFlags(command)))).action((flags: RunFlags) =>
     failClearly(() => run(flags, command)),

@@ -31,7 +31,8 @@ export function servicesCommand(): Command {
   return new Command("services")
     .description("Show the services of a registry: who is registered, where, and whether it is alive.")
     .addCommand(listCommand())
-    .addCommand(watchCommand());
+    .addCommand(watchCommand())
+    .addHelpText("after", "\nExamples:\n  capstan services list\n  capstan services watch\n");
 }
 
 const withRegistryFlags = (command: Command): Command =>
@@ -64,7 +65,7 @@ const watchCommand = (): Command =>
     .option("--pings", "print heartbeats too", false)
     .addHelpText(
       "after",
-      "\nA feed that breaks is resumed where it stopped.\n\nExample:\n  capstan services watch --registry-url http://127.0.0.1:8080\n",
+      "\nA feed that breaks is resumed where it stopped.\n\nExamples:\n  capstan services watch --registry-url http://127.0.0.1:8080\n",
     )
     .action((flags: WatchFlags) => failClearly(() => withRegistry(flags, (registry) => watch(registry, flags))));
 

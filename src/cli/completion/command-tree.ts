@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import type { Argument, Command, Option } from "commander";
 
 /** What a shell needs to know of one command: the words that may follow it. Read from the commander program itself. */
 export interface CommandNode {
@@ -7,7 +7,7 @@ export interface CommandNode {
   readonly description: string;
   readonly subcommands: readonly CommandNode[];
   readonly flags: readonly Flag[];
-  /** What the positional arguments may be, where that is a closed set. */
+  /** What the positional arguments may be, where that is known. */
   readonly words: readonly string[];
 }
 
@@ -20,6 +20,13 @@ export interface Flag {
   readonly values: readonly string[];
 }
 
+/** What shells offer for an argument that may be other words, too. */
+export function suggesting(argument: Argument, words: readonly string[]): Argument {
+  suggestions.set(argument, words);
+  return argument;
+}
+const suggestions = new WeakMap<Argument, readonly string[]>();
+
 /** Only what `--help` shows: hidden commands are not for people. */
 export function commandTree(command: Command, above = ""): CommandNode {
   const path = above === "" ? command.name() : `${above} ${command.name()}`;
@@ -29,7 +36,7 @@ export function commandTree(command: Command, above = ""): CommandNode {
     description: firstSentence(command.description()),
     subcommands: help.visibleCommands(command).map((child) => commandTree(child, path)),
     flags: help.visibleOptions(command).map(flagOf),
-    words: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    words: command.registeredArguments.flatMap((argument) => argument.argChoices ?? suggestions.get(argument) ?? []),
   };
 }
 

@@ -34,6 +34,10 @@ export async function examineDataDirectory(flags: DataDirectoryFlags): Promise<D
   };
 }
 
+/** Whoever asks about a cluster by name may like to know that `capstan up` would find its ports taken; it is not what is wrong. */
+export const notedOnly = (finding: Finding): Finding =>
+  finding.state === "wrong" && /-port$/.test(finding.check) ? { ...finding, state: "note" } : finding;
+
 function writable(path: string): Finding {
   const check = "data-dir";
   const next = "choose another with --data-dir, or change its owner";
