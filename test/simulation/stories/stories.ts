@@ -1,0 +1,4 @@
+import type { Story } from "../story.ts";
+import { worlds } from "./worlds.ts";
+
+export const stories: readonly Story[] = [worlds];
