@@ -32,11 +32,11 @@ export function differences(expected: EndState, actual: EndState): readonly stri
 
 function masked({ metadata, ...rest }: KubeObject): unknown {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = metadata;
-  const { [mutatedAnnotation]: _, ...notes } = annotations ?? {};
+  const notes = Object.entries(annotations ?? {}).filter(([name]) => !passing.has(name));
   const owners = ownerReferences?.map(({ uid: _uid, ...owner }) => owner);
   return withoutTimes({
     ...rest,
-    metadata: { name, namespace, labels, annotations: notes, finalizers, ownerReferences: owners },
+    metadata: { name, namespace, labels, annotations: Object.fromEntries(notes), finalizers, ownerReferences: owners },
   });
 }
 
@@ -50,7 +50,11 @@ function withoutTimes(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, field]) => [key, withoutTimes(field)]));
 }
 
-/** Fields that count how often something happened on the way. */
-const history = new Set(["observedGeneration", "generation", "resourceVersion"]);
+/** What counts rollouts, and what a webhook of the plan left. */
+const passing = new Set([mutatedAnnotation, "deployment.kubernetes.io/revision"]);
+/** Fields that count how often something happened on the way, and addresses that are dealt out by chance. */
+const history = new Set([
+  ...["observedGeneration", "observed_generation", "generation", "resourceVersion", "clusterIP", "clusterIPs", "capstan.dev/applied"],
+]);
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;

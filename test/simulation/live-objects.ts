@@ -31,6 +31,8 @@ export class LiveObjects implements Look {
 function isGone({ method, answer, body }: Write): boolean {
   const { metadata, kind } = answer;
   if (kind === "Status") return method === "DELETE";
+  // A removed Service is answered as it was, without a word about its end.
+  if (method === "DELETE" && metadata?.deletionTimestamp === undefined) return true;
   if (metadata?.deletionTimestamp === undefined || metadata.finalizers?.length) return false;
   return kind !== "Pod" || (body as { readonly gracePeriodSeconds?: number }).gracePeriodSeconds === 0;
 }

@@ -10,6 +10,7 @@ export async function meddle(
   story: Story,
   { deed, pick }: Extract<PlannedFault, { kind: "Meddle" }>,
 ): Promise<void> {
+  if (story.withstands?.includes(deed) === false) return;
   const client = stage.api.clientOf("meddler");
   const kind = story.children[pick % story.children.length];
   if (kind === undefined) return;

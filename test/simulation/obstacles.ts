@@ -20,7 +20,8 @@ async function obstruct(
 ): Promise<() => Promise<unknown>> {
   const client = api.clientOf("obstructor");
   const kind = configuration(type);
-  const name = `simulation-${deed}`;
+  // Two of a kind may stand in the way at once.
+  const name = `simulation-${deed}-${api.revision()}`;
   api.webhook = async ({ url }, body, timeoutMs) => {
     const { request } = JSON.parse(body) as { readonly request: { readonly uid: string; readonly object: Reviewed } };
     const asked = url.pathname.slice(1);

@@ -52,11 +52,15 @@ const honestGeneration: Rule = ({ subresource, answer }) => {
     : undefined;
 };
 
+/** The lease that the replicas of the plane compete for. */
+export const planeLease = "plane";
+
 /** A process writes only while nobody else holds the lease, as the API has it. */
 function singleWriter(): Rule {
   let holder: { readonly who: string; readonly sinceMs: number } | undefined;
   return (write) => {
     if (write.resource === "leases") {
+      if (write.name !== planeLease) return undefined;
       const { holderIdentity = "" } = (write.answer as { spec?: { holderIdentity?: string } }).spec ?? {};
       if (holderIdentity !== holder?.who) holder = { who: holderIdentity, sinceMs: write.atMs };
       return undefined;

@@ -45,6 +45,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   api.journal.onWrite((write) => live.apply(write));
   const stage = new Stage(api, options);
   try {
+    if (story.setUp) await api.finish(story.setUp(api.clientOf("installer")));
     stage.start();
     await play(api, stage, options.script ?? story.script(seededRandom(seed)), plan, options);
     violations.push(...(await rest(api, stage)));

@@ -4,6 +4,7 @@ import type { Mutation } from "./mutation.ts";
 import { collector, nodeControllers } from "./node.ts";
 import type { Plan, Replica } from "./plan.ts";
 import { type ProgramParts, type SimulatedProcess, startProcess } from "./process.ts";
+import { planeLease } from "./properties.ts";
 import type { SimulatedApi } from "./simulated-api.ts";
 import type { Story } from "./story.ts";
 
@@ -29,7 +30,7 @@ export class Stage {
   start(): void {
     const { story } = this.#options;
     this.#startOne("node", ({ env, client }) =>
-      story.node ? nodeControllers(env, client, story.node) : collector(env, client),
+      story.hasNode ? nodeControllers(env, client, story.containers?.(this.api)) : collector(env, client),
     );
     this.startPlane("plane-a");
     this.api.env.setTimer(3_000, () => this.startPlane("plane-b"));
@@ -78,7 +79,7 @@ export class Stage {
       who,
       seed: seed * 1_000 + [...who].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7),
       clockRate: rateOf(plan, name),
-      ...(isReplica && { lease: "plane" }),
+      ...(isReplica && { lease: planeLease }),
       controllers,
       crashAt: (write) => {
         const point = plan.find(

@@ -5,7 +5,9 @@ import type { StartRun } from "../../src/localnode/pod/container-run.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import type { Write } from "./journal.ts";
 import type { Mutation } from "./mutation.ts";
+import type { Meddling } from "./plan.ts";
 import type { ProgramParts } from "./process.ts";
+import type { SimulatedApi } from "./simulated-api.ts";
 
 /** What a user does to one system, which of our programs run, and what must be true of it. */
 export interface Story {
@@ -14,8 +16,14 @@ export interface Story {
   readonly groups: readonly string[];
   /** Of the plane itself; two replicas run them, one leads. */
   readonly controllers: (parts: ProgramParts) => readonly Controller[];
-  /** Whether a node makes workloads come alive, and how it starts a container; absent: only garbage is collected. */
-  readonly node?: StartRun;
+  /** Whether a node makes workloads come alive; otherwise only garbage is collected. */
+  readonly hasNode?: boolean;
+  /** How the node starts a container that it does not merely stand in for. */
+  readonly containers?: (api: SimulatedApi) => StartRun;
+  /** What is there before anything starts. */
+  readonly setUp?: (client: Client) => Promise<void>;
+  /** What a third party may do to the children and have undone; everything when absent. */
+  readonly withstands?: readonly Meddling[];
   /** How the version before this one behaved, as a change of this one. */
   readonly oldVersion?: Mutation;
   /** What the user does, in order; the chance decides which of many things, and when. */

@@ -9,6 +9,7 @@ import * as example from "../../../src/controllers/capability-resolver/example-w
 import type { KindRef } from "../../../src/kube/kind.ts";
 import type { KubeObject } from "../../../src/kube/object.ts";
 import type { Write } from "../journal.ts";
+import { withoutLabel } from "../old-version.ts";
 import type { ProgramParts } from "../process.ts";
 import { foreignAnnotation } from "../properties.ts";
 import type { Look, Step, Story } from "../story.ts";
@@ -25,6 +26,7 @@ export const worlds: Story = {
       registryNamespace: "capstan-system",
     } as never),
   compares: [WorldInstance, GameDefinition, ModuleManifest, CapabilityBinding, ConfigMap],
+  oldVersion: withoutLabel("game.platform/world"),
   children: [CapabilityBinding],
   wants: [ModuleManifest, GameDefinition, Service, WorldInstance, CapabilityBinding],
   script,
