@@ -18,6 +18,16 @@ export async function act(plan: BindingPlan, write: Write): Promise<Outcome> {
   let applied = 0;
   let removed = 0;
   for (const binding of plan.apply) {
+    const leftover = plan.leftovers.get(binding.metadata.name);
+    if (leftover !== undefined) {
+      const gone = await write.delete(CapabilityBinding, leftover);
+      if (!gone.ok || !gone.gone) {
+        const why = gone.ok ? "a deleted world of this name had it, and it is still being removed" : gone.message;
+        refused.push(`${binding.metadata.name}: ${why}`);
+        continue;
+      }
+      removed++;
+    }
     const force = plan.putBack.has(binding.metadata.name);
     const answer = await write.apply(CapabilityBinding, binding, { force });
     if (answer.ok) applied++;

@@ -18,6 +18,8 @@ export interface BindingPlan {
   readonly apply: readonly DesiredBinding[];
   /** Names among them of bindings that exist and are ours. */
   readonly putBack: ReadonlySet<string>;
+  /** By name, what a deleted world of this name still holds of what is to be applied; it has to go first. */
+  readonly leftovers: ReadonlyMap<string, CapabilityBinding>;
   readonly remove: readonly CapabilityBinding[];
   /** Bindings that are wanted and already as they should be. */
   readonly unchanged: number;
@@ -39,6 +41,7 @@ export function planBindings(
   const apply: DesiredBinding[] = [];
   const putBack = new Set<string>();
   const taken: string[] = [];
+  const leftovers = new Map<string, CapabilityBinding>();
   let unchanged = settled.size;
   for (const pairing of wanted.all) {
     if (settled.has(pairing)) continue;
@@ -46,7 +49,10 @@ export function planBindings(
     const binding = desiredBinding(world, game, pairing, name);
     wantedNames.add(binding.metadata.name);
     const found = byName.get(binding.metadata.name);
-    if (found && !isOurs(found, world)) taken.push(binding.metadata.name);
+    if (found && isMarked(found) && isLeftover(found, world)) {
+      leftovers.set(name, found);
+      apply.push(binding);
+    } else if (found && !isOurs(found, world)) taken.push(binding.metadata.name);
     else if (found && isAsWanted(found, binding, world)) {
       unchanged++;
       rememberSettled(found, { pairing, worldUid: world.metadata.uid, game });
@@ -59,13 +65,21 @@ export function planBindings(
     (binding) =>
       !binding.metadata.deletionTimestamp &&
       isMarked(binding) &&
+      !leftovers.has(binding.metadata.name) &&
       ((isOurs(binding, world) && !wantedNames.has(binding.metadata.name)) || isLeftover(binding, world)),
   );
   apply.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return { apply, putBack, remove, unchanged, taken: taken.sort() };
+  return { apply, putBack, leftovers, remove, unchanged, taken: taken.sort() };
 }
 
-export const nothingToWrite: BindingPlan = { apply: [], putBack: new Set(), remove: [], unchanged: 0, taken: [] };
+export const nothingToWrite: BindingPlan = {
+  apply: [],
+  putBack: new Set(),
+  leftovers: new Map(),
+  remove: [],
+  unchanged: 0,
+  taken: [],
+};
 
 /**
  * The plain name, unless something else has it: another requirement of this world, or a binding that is not this world's

@@ -223,8 +223,13 @@ test("bindings of a deleted namesake are removed, never adopted", () => {
     decide({ ...world(), metadata: { ...world().metadata, uid: "old" } }, [timeSource, physics]),
   ).apply.map(stored);
   const plan = planOf(decide(world(), [timeSource, physics], before));
-  assert.equal(plan.remove.length, 1);
-  assert.deepEqual(plan.apply, []);
+  assert.deepEqual(plan.remove, []);
+  assert.deepEqual(
+    plan.apply.map(({ metadata }) => plan.leftovers.get(metadata.name)),
+    before,
+    "the old one goes before the new one comes",
+  );
+  assert.equal(plan.putBack.size, 0, "and is not taken over by force");
 });
 
 test("without its game a world loses its bindings", () => {

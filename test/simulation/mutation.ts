@@ -1,0 +1,11 @@
+import type { Env } from "../../src/env/env.ts";
+import type { HttpHandler } from "../../src/http/message.ts";
+import type { Controller } from "../../src/runtime/controller.ts";
+
+/** A bug put around the product, never into its files. A simulation that does not notice it is not worth its time. */
+export interface Mutation {
+  readonly name: string;
+  readonly transport?: (transport: HttpHandler, env: Env) => HttpHandler;
+  readonly env?: (env: Env) => Env;
+  readonly controller?: (controller: Controller) => Controller;
+}

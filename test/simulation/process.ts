@@ -1,0 +1,83 @@
+import type { Client } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/create-client.ts";
+import type { Env } from "../../src/env/env.ts";
+import type { Controller } from "../../src/runtime/controller.ts";
+import { createManager, type Manager } from "../../src/runtime/manager.ts";
+import { seededRandom } from "../../src/testing/seeded.ts";
+import type { Mutation } from "./mutation.ts";
+import { type ProcessClock, processClock } from "./process-clock.ts";
+import type { SimulatedApi } from "./simulated-api.ts";
+import { Wire } from "./wire.ts";
+
+/** One incarnation of a program: its clocks, its wire and its manager. It can crash, be stopped, and never comes back. */
+export interface SimulatedProcess {
+  readonly who: string;
+  readonly clock: ProcessClock;
+  readonly wire: Wire;
+  readonly manager: Manager;
+  kill(): void;
+}
+
+export interface ProgramParts {
+  readonly env: Env;
+  readonly client: Client;
+  readonly manager: Manager;
+}
+
+export interface ProcessOptions {
+  readonly who: string;
+  readonly seed: number;
+  readonly clockRate: number;
+  /** Absent: it believes that it is alone. */
+  readonly lease?: string;
+  readonly controllers: (parts: ProgramParts) => readonly Controller[];
+  readonly crashAt: (write: number) => "before" | "after" | undefined;
+  /** By a crash, or because it has lost its lease. */
+  readonly onEnd: () => void;
+  readonly mutation?: Mutation;
+}
+
+export function startProcess(api: SimulatedApi, options: ProcessOptions): SimulatedProcess {
+  const { who, seed, lease, mutation } = options;
+  const clock = processClock(api.env, seed, options.clockRate);
+  const kill = (): void => {
+    if (clock.hasEnded) return;
+    clock.end();
+    api.journal.note(`${who} ended`);
+    options.onEnd();
+  };
+  const wire = new Wire({
+    clock,
+    base: api.env,
+    random: seededRandom(seed + 1),
+    api: api.as(who),
+    revision: api.revision,
+    crashAt: options.crashAt,
+    onCrash: kill,
+  });
+  const env = mutation?.env?.(clock) ?? clock;
+  const transport = mutation?.transport?.(wire.handle, env) ?? wire.handle;
+  const client = createClient({ env, transport, userAgent: who });
+  const manager = createManager({
+    env,
+    client,
+    instance: who,
+    drainMs: 5_000,
+    ...(lease !== undefined && {
+      watcher: { relistEveryMs },
+      leaderElection: { name: lease, namespace: "default", identity: who, retryPeriodMs },
+    }),
+  });
+  for (const controller of options.controllers({ env, client, manager }))
+    manager.add(mutation?.controller?.(controller) ?? controller);
+  void manager.start();
+  void manager.stopped.then((reason) => {
+    if (reason !== undefined) kill();
+  });
+  return { who, clock, wire, manager, kill };
+}
+
+/** The product lists again every hour; here more often, so that a run need not last for hours. */
+export const relistEveryMs = 150_000;
+/** Twice the product's: half of all requests of a run would be renewals otherwise. */
+const retryPeriodMs = 4_000;

@@ -1,0 +1,5 @@
+import type { Story } from "../story.ts";
+import { classes } from "./classes.ts";
+import { worlds } from "./worlds.ts";
+
+export const stories: readonly Story[] = [worlds, classes];
