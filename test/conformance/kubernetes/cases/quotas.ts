@@ -74,6 +74,8 @@ export const quotaCases: readonly Case[] = [
   },
   {
     name: "quotas: whoever may view a namespace may see its quotas and limits, and not change them",
+    // Somebody has to put the role together from its parts.
+    needs: ["workload-controllers"],
     async run(t) {
       const namespace = await t.namespace();
       await t.create(await t.core("serviceaccounts"), { metadata: { name: "viewer" } });
