@@ -73,6 +73,30 @@ export const quotaCases: readonly Case[] = [
     },
   },
   {
+    name: "quotas: whoever may view a namespace may see its quotas and limits, and not change them",
+    // Somebody has to put the role together from its parts.
+    needs: ["workload-controllers"],
+    async run(t) {
+      const namespace = await t.namespace();
+      await t.create(await t.core("serviceaccounts"), { metadata: { name: "viewer" } });
+      await t.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+        metadata: { name: "viewer" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+        subjects: [{ kind: "ServiceAccount", name: "viewer", namespace }],
+      });
+      const made = await t.create(`${await t.core("serviceaccounts")}/viewer/token`, { spec: {} });
+      const token = made.text("status.token");
+      for (const resource of ["resourcequotas", "limitranges"]) {
+        const path = await t.core(resource);
+        await t.eventually(`${resource} are seen`, async () => {
+          const reply = await t.request("GET", path, undefined, { token });
+          return reply.status === 200;
+        });
+        assertStatus(await t.request("POST", path, { metadata: { name: "x" } }, { token }), 403, "Forbidden");
+      }
+    },
+  },
+  {
     name: "quotas: kubectl get shows what is used of what may be, limits apart",
     async run(t) {
       const hard = { pods: "10", "requests.cpu": "2", "limits.memory": "1Gi" };
