@@ -62,7 +62,10 @@ export function explainComponent(
   }
 }
 
-/** By literal. Choices come first, because what is tried first is left out first, and users know their own objects better. */
+/**
+ * By literal. What comes first is left out first: choices, since users know their own objects better, and of those the
+ * ones that say nothing of the variable itself, since a short way is understood better than a long one.
+ */
 function obstaclesOf(
   component: Problem,
   optimum: Assignment,
@@ -81,6 +84,15 @@ function obstaclesOf(
     const literal = encoded.within(wish.variable, wish.allowed);
     obstacles.set(literal, { kind: "Wish", source: wish.source, variable: wish.variable });
   }
-  for (const source of sourcesOf(component)) obstacles.set(encoded.selectorOf(source), { kind: "Source", source });
+  const direct = sourcesAbout(component, variable);
+  const [far, near] = [sourcesOf(component).filter((source) => !direct.has(source)), [...direct].sort()];
+  for (const source of [...far, ...near]) obstacles.set(encoded.selectorOf(source), { kind: "Source", source });
   return obstacles;
+}
+
+function sourcesAbout({ limits, relations }: Problem, variable: string): ReadonlySet<string> {
+  const sources = new Set<string>();
+  for (const limit of limits) if (limit.variable === variable) sources.add(limit.source);
+  for (const { left, right, source } of relations) if (left === variable || right === variable) sources.add(source);
+  return sources;
 }

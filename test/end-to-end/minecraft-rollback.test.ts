@@ -176,6 +176,7 @@ test("on a whole control plane, updates succeed with a backup and farewells, or 
         assert.equal(updateProgress, undefined);
       });
       const { appliedAt: _, ...record } = status?.lastUpdate ?? { appliedAt: "" };
+      const snapshot = status?.backup?.lastBackup?.snapshotName;
       assert.deepEqual(record, {
         previousVersion: "1.21.1",
         previousBuild: 133,
@@ -183,7 +184,7 @@ test("on a whole control plane, updates succeed with a backup and farewells, or 
         build: 232,
         successful: false,
         rolledBack: true,
-        message: "Paper 1.21.4 did not become ready within 10 minutes",
+        message: `Paper 1.21.4 did not become ready within 10 minutes; the world before it is in VolumeSnapshot ${snapshot}`,
       });
       assert.equal(status?.currentVersion, "1.21.1");
       assert.equal(status?.plugins?.[0]?.currentVersion, "2.22.0");

@@ -77,7 +77,7 @@ test("the whole package", { timeout: 600_000 }, async (context) => {
       cwd: consumer,
       encoding: "utf8",
     });
-    assert.match(solved.stdout, /server\/s +1\.20\.0-1 +1\.119\.12-1993 .*Blocked/, solved.stderr);
+    assert.match(solved.stdout, /server\/s +1\.20\.0-1 +1\.119\.18-1999 .*Blocked/, solved.stderr);
   });
 
   await context.test("runs from the folder it was unpacked into", async () => {
@@ -169,5 +169,5 @@ function dependencies(names: readonly string[], found = new Set<string>()): Read
 
 function longFleet(): readonly unknown[] {
   const { servers, plugins } = longLists("AWindow");
-  return [...servers, ...plugins];
+  return [...servers, ...plugins.slice(0, 1)];
 }

@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PaperMCServer } from "../../api/papermc-server.ts";
 import { Plugin } from "../../api/plugin.ts";
-import { createProcessHold } from "../../client/process-hold.ts";
 import { namespacesOf } from "../../controllers/version-solver/fleet.ts";
 import type { Remedy } from "../../controllers/version-solver/remedies.ts";
 import { type FleetReport, reportFleet, type ServerReport } from "../../controllers/version-solver/report.ts";
@@ -65,18 +64,7 @@ export function solveCommand(output: Output = process): Command {
       "after",
       "\nExit codes: 0 nothing stands in the way of a newer version, 2 a plugin does, or a plugin fits nowhere.\n\nExamples:\n  capstan solve -f examples/minecraft/offline/scenario.yaml\n  capstan solve -f fleet.yaml --what-if drop:plugin/old-plugin\n  kubectl get papermcservers,plugins -o yaml | capstan solve -f -\n",
     )
-    .action((flags: SolveFlags) => failClearly(() => staysAwake(() => solve(flags, output))));
-}
-
-/** The solver gives way to others on timers that do not keep a process alive. */
-async function staysAwake(work: () => Promise<void>): Promise<void> {
-  const hold = createProcessHold();
-  hold.take();
-  try {
-    await work();
-  } finally {
-    hold.close();
-  }
+    .action((flags: SolveFlags) => failClearly(() => solve(flags, output)));
 }
 
 async function solve(flags: SolveFlags, { stdout, stderr }: Output): Promise<void> {

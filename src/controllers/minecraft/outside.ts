@@ -129,6 +129,8 @@ class Host {
   #active = 0;
   #failures = 0;
   #quietUntilMs = 0;
+  /** Why it is left alone. Said again to all who ask meanwhile, so that a status that shows it does not change by the second. */
+  #trouble = "";
 
   constructor(env: Env, name: string) {
     this.#env = env;
@@ -166,8 +168,7 @@ class Host {
 
   #refuseWhileQuiet(): void {
     const pauseMs = this.#quietUntilMs - this.#env.monotonicMs();
-    if (pauseMs > 0)
-      throw new OutsideError("RateLimited", `${this.name} is left alone for ${Math.ceil(pauseMs / 1_000)} s`, pauseMs);
+    if (pauseMs > 0) throw new OutsideError("RateLimited", this.#trouble, pauseMs);
   }
 
   /** Undefined for an answer that can be used. */
@@ -184,22 +185,24 @@ class Host {
     const isBusy = status === 429 || status === 503;
     const wantedMs = isBusy ? retryAfterMs(headers["retry-after"], this.#env.now()) : undefined;
     if (isBusy || status >= 500) {
-      const pauseMs = this.#pause(wantedMs);
-      return new OutsideError(isBusy ? "RateLimited" : "Unreachable", `${this.name} answered ${status}`, pauseMs);
+      const message = `${this.name} answered ${status}`;
+      return new OutsideError(isBusy ? "RateLimited" : "Unreachable", message, this.#pause(message, wantedMs));
     }
     return new OutsideError("Refused", `${this.name} answered ${status}`);
   }
 
   blame(error: unknown, signal: AbortSignal): OutsideError {
     if (error instanceof OutsideError) return error;
-    const pauseMs = this.#pause(undefined);
-    if (signal.aborted && signal.reason instanceof OutsideError) return signal.reason;
+    const late = signal.aborted && signal.reason instanceof OutsideError ? signal.reason : undefined;
     const detail = error instanceof Error ? error.message : String(error);
-    return new OutsideError("Unreachable", `${this.name} cannot be reached: ${detail}`, pauseMs, { cause: error });
+    const message = late?.message ?? `${this.name} cannot be reached: ${detail}`;
+    const pauseMs = this.#pause(message);
+    return late ?? new OutsideError("Unreachable", message, pauseMs, { cause: error });
   }
 
   /** The host's own wish, or longer and longer. */
-  #pause(wantedMs: number | undefined): number {
+  #pause(trouble: string, wantedMs?: number): number {
+    this.#trouble = trouble;
     const pauseMs =
       (wantedMs === undefined ? undefined : Math.max(wantedMs, minPauseMs)) ??
       Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures) * (0.5 + this.#env.random() / 2);

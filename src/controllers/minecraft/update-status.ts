@@ -183,10 +183,13 @@ function failed(
   status: Status,
   progress: Progress,
   rolledBack: boolean,
-  message: string,
+  cause: string,
   now: Date,
 ): UpdateResult {
   const reason = rolledBack ? "UpdateRolledBack" : "UpdateFailed";
+  // The newer version may have written to the world what the older one cannot read.
+  const isSaved = rolledBack && progress.snapshotName !== undefined;
+  const message = isSaved ? `${cause}; the world before it is in VolumeSnapshot ${progress.snapshotName}` : cause;
   return {
     status: saying(
       server,

@@ -49,6 +49,24 @@ test("that nobody could be asked is news: a pin counts from then on", async () =
   assert.equal(after.answer?.servers.get("s")?.chosen?.build, 7);
 });
 
+test("a search that failed, such as by the end of its thread, is a fault for those who wait, and is begun again by the next", async () => {
+  let runs = 0;
+  const memo = createFleetMemo({ env }, (solve) => {
+    runs++;
+    return runs === 1 ? Promise.reject(new Error("the solver's thread has died")) : solve();
+  });
+  const objects = {
+    servers: [server("s", { current: "1.21", paper: ["1.21.4", "1.21"] })],
+    plugins: [],
+    now: new Date("2026-01-15T00:00:00Z"),
+  };
+  const both = [memo.solve("games", objects), memo.solve("games", objects)];
+  for (const one of both) await assert.rejects(one, /has died/);
+  const { answer } = await memo.solve("games", objects);
+  assert.equal(answer?.servers.get("s")?.chosen?.version.text, "1.21.4");
+  assert.equal(runs, 2);
+});
+
 test("a search ends when nobody waits for it any more, and the next one who asks gets an answer", async () => {
   const ended: string[] = [];
   let begin = (): void => undefined;
