@@ -105,6 +105,8 @@ class Resolver {
   readonly #context: ResolveContext;
   #hasUnused = false;
   #errorsBefore: number;
+  /** The scope of the rule while its head is looked at. */
+  #headScope: Scope | undefined;
 
   constructor(context: ResolveContext) {
     this.#context = context;
@@ -125,7 +127,9 @@ class Resolver {
     const scope = new Scope(argumentScope, declaredNames(rule.body));
     this.#hideBuiltins(rule.body, scope);
     const body = this.body(rule.body, scope, true);
+    const hasUnusedInBody = this.#hasUnused;
     const head = this.#head(rule.head, scope);
+    this.#hasUnused = hasUnusedInBody;
     this.#reportUnused(scope);
     const elseRule = rule.elseRule === undefined ? undefined : this.#branch(rule.elseRule, argumentScope);
     return { ...rule, head, body, elseRule };
@@ -162,14 +166,17 @@ class Resolver {
 
   #head(head: Head, scope: Scope): Head {
     const [name, ...rest] = head.ref.parts;
+    this.#headScope = scope;
     const parts = name === undefined ? [] : [name, ...rest.map((part) => this.term(part, scope))];
-    return {
+    const resolved = {
       ...head,
       ref: refOf(parts, head.ref.loc),
       args: head.args?.map((arg) => this.term(arg, scope)),
       key: head.key === undefined ? undefined : this.term(head.key, scope),
       value: head.value === undefined ? undefined : this.term(head.value, scope),
     };
+    this.#headScope = undefined;
+    return resolved;
   }
 
   body(body: Body, scope: Scope, isRule = false): Body {
@@ -180,6 +187,8 @@ class Resolver {
   }
 
   #nested(body: Body, parent: Scope): { readonly scope: Scope; readonly body: Body } {
+    // Every comprehension in the head of a rule speaks for itself.
+    if (parent === this.#headScope) this.#hasUnused = false;
     const scope = new Scope(parent, declaredNames(body));
     return { scope, body: this.body(body, scope, true) };
   }
@@ -387,7 +396,15 @@ class Resolver {
   /** A variable is no function, even if there is a function of the same name. */
   #reportShadowed(term: Term & { readonly kind: "call" }, scope: Scope): void {
     const [head] = term.operator.parts;
-    if (head?.kind !== "var" || scope.find(head.name) === undefined) return;
+    if (head?.kind !== "var") return;
+    const declaration = scope.find(head.name);
+    // The head of a rule only finds out later what its body declares.
+    if (
+      declaration === undefined ||
+      (this.#headScope !== undefined && this.#headScope.find(head.name) === declaration)
+    ) {
+      return;
+    }
     const message = `called function ${printTerm(term.operator)} shadowed`;
     this.#context.diagnostics.report("rego_compile_error", term.loc, message);
   }
@@ -396,6 +413,8 @@ class Resolver {
     const [head, ...rest] = operator.parts;
     if (head?.kind !== "var") return operator;
     const parts = rest.map((part) => this.term(part, scope));
+    const declaration = scope.find(head.name);
+    if (declaration !== undefined) return refOf([{ ...head, name: declaration.local }, ...parts], operator.loc);
     const global = scope.hides(head.name) ? undefined : this.#context.globals.get(head.name);
     if (global === undefined) {
       // The name of a built-in counts as a name that was used: it cannot be declared after that.
