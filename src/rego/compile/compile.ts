@@ -17,7 +17,7 @@ import { checkDeprecated, checkImports, checkModule } from "./module-checks.ts";
 import { Names } from "./names.ts";
 import type { Arity } from "./outputs.ts";
 import { checkRecursion } from "./recursion.ts";
-import { describeTerm, resolveQuery, resolveRule } from "./resolve.ts";
+import { describeRef, resolveQuery, resolveRule } from "./resolve.ts";
 import { orderBody, orderRule } from "./safety.ts";
 import { checkTemplateBody, checkTemplates, definedDocuments } from "./templates.ts";
 import { TypeChecker } from "./type-check.ts";
@@ -116,7 +116,7 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   }));
   diagnostics.throwIfAny();
   const graph = new DependencyGraph(expanded);
-  const show = (ref: RefTerm): string => describeTerm(ref, names);
+  const show = (ref: RefTerm): string => describeRef(ref, names);
   checkRecursion(graph, show, diagnostics);
   diagnostics.throwIfAny();
   const types = (options.checksTypes ?? true) ? new TypeChecker(graph, show, options.customBuiltins) : undefined;

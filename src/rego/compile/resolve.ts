@@ -24,7 +24,7 @@ import { printTerm, valueName } from "../syntax/print.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Names } from "./names.ts";
 import { eachMatchVar } from "./outputs.ts";
-import { eachVar, varsOfExpr } from "./variables.ts";
+import { eachMention, eachVar, varsOfExpr } from "./variables.ts";
 
 /** What the words of a module mean outside any rule: imports and the rules of its package. */
 export type Globals = ReadonlyMap<string, RefTerm>;
@@ -446,16 +446,13 @@ class Resolver {
       case "array-comprehension":
       case "set-comprehension": {
         const { scope: inner, body } = this.#nested(term.body, scope);
-        const head = this.term(term.head, inner);
-        this.#reportUnused(inner);
-        return { ...term, body, head };
+        this.#reportUnused(inner, [term.head]);
+        return { ...term, body, head: this.term(term.head, inner) };
       }
       case "object-comprehension": {
         const { scope: inner, body } = this.#nested(term.body, scope);
-        const key = this.term(term.key, inner);
-        const value = this.term(term.value, inner);
-        this.#reportUnused(inner);
-        return { ...term, body, key, value };
+        this.#reportUnused(inner, [term.key, term.value]);
+        return { ...term, body, key: this.term(term.key, inner), value: this.term(term.value, inner) };
       }
       case "call":
         this.#reportShadowed(term, scope);
@@ -510,11 +507,13 @@ class Resolver {
    * What `some x` and `every` declare must be used in any mode, what `:=` assigns in strict mode. As in OPA, one body of
    * a rule speaks for all: bodies inside come first, and once something was reported the others are not looked at.
    */
-  #reportUnused(scope: Scope): void {
+  #reportUnused(scope: Scope, heads: readonly Term[] = []): void {
+    const inHeads = new Set<string>();
+    for (const head of heads) eachMention(head, (name) => inHeads.add(name));
     for (const wanted of this.#context.strict ? (["assigned", "declared"] as const) : (["declared"] as const)) {
       if (this.#hasUnused || this.#context.diagnostics.errors.length > this.#errorsBefore) return;
       for (const [name, { occurrence, uses, loc }] of scope.declarations) {
-        if (occurrence !== wanted || uses > 0) continue;
+        if (occurrence !== wanted || uses > 0 || inHeads.has(name)) continue;
         this.#hasUnused = true;
         this.#context.diagnostics.reportMinor(loc, `${wanted} var ${name} unused`);
       }
@@ -580,7 +579,15 @@ function declaredNames(body: Body): ReadonlySet<string> {
   return names;
 }
 
-/** For messages that show a resolved term in the author's words. */
-export function describeTerm(term: Term, names: Names): string {
-  return printTerm(term).replace(/@\d+/g, (name) => names.sourceOf(name));
+/** For messages that show a ref in the author's words: what a generated variable stands for, not its name. */
+export function describeRef(ref: RefTerm, names: Names): string {
+  const [head, ...rest] = ref.parts;
+  const isAnonymous = head?.kind === "var" && names.isAnonymous(head.name) && !isWildcard(head.name);
+  const subject = isAnonymous && head.loc.text !== "" ? head.loc.text : undefined;
+  const shown = rest.map((part) =>
+    part.kind === "var" && names.isAnonymous(part.name) ? { ...part, name: "_" } : part,
+  );
+  const text = printTerm(refOf(head === undefined ? [] : [head, ...shown], ref.loc));
+  const named = text.replace(/@\d+/g, (name) => names.sourceOf(name));
+  return subject === undefined || head?.kind !== "var" ? named : subject + named.slice(head.name.length);
 }
