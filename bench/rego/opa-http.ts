@@ -5,28 +5,29 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Pool } from "undici";
+import { build, versions } from "./built.ts";
 import type { BenchCase } from "./cases.ts";
-import { cacheFolder } from "./opa-in-process.ts";
+import { type PeerResult, percentile } from "./peer.ts";
 
-export interface HttpResult {
-  readonly name: string;
-  readonly p50Ns: number;
-  readonly p99Ns: number;
-}
-
-/** The OPA binary: `$OPA`, on the PATH, or built by the differential test. */
-export function findOpa(): string | undefined {
+/** The OPA binary: `$OPA`, on the PATH, or built with Go. */
+export function obtainOpa(): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const candidates = [process.env["OPA"], ...folders.map((folder) => join(folder, "opa")), join(cacheFolder, "opa")];
-  return candidates.find((path) => path !== undefined && path !== "" && existsSync(path));
+  const candidates = [process.env["OPA"], ...folders.map((folder) => join(folder, "opa"))];
+  const found = candidates.find((path) => path !== undefined && path !== "" && existsSync(path));
+  return (
+    found ??
+    build({
+      name: "opa",
+      files: {},
+      commands: [["go", "install", `github.com/open-policy-agent/opa@${versions.opa}`]],
+      result: "opa",
+    })
+  );
 }
 
-export async function measureOpaHttp(cases: readonly BenchCase[]): Promise<readonly HttpResult[] | undefined> {
-  const opa = findOpa();
-  if (opa === undefined) {
-    console.log("OPA over HTTP is left out: no opa on the PATH or in $OPA");
-    return undefined;
-  }
+export async function measureOpaHttp(cases: readonly BenchCase[]): Promise<readonly PeerResult[] | undefined> {
+  const opa = obtainOpa();
+  if (opa === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "capstan-opa-http-"));
   const port = await freePort();
   const data = Object.assign({}, ...cases.map((item) => item.data)) as object;
@@ -38,7 +39,7 @@ export async function measureOpaHttp(cases: readonly BenchCase[]): Promise<reado
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1, pipelining: 1 });
   try {
     await waitUntilReady(pool, server);
-    const results: HttpResult[] = [];
+    const results: PeerResult[] = [];
     for (const item of cases) results.push(await measure(pool, item));
     return results;
   } finally {
@@ -48,12 +49,12 @@ export async function measureOpaHttp(cases: readonly BenchCase[]): Promise<reado
   }
 }
 
-async function measure(pool: Pool, item: BenchCase): Promise<HttpResult> {
+async function measure(pool: Pool, item: BenchCase): Promise<PeerResult> {
   const path = `/v1/data/${item.query.replace(/^data\./, "").replaceAll(".", "/")}`;
   const bodies = item.inputs.map((input) => JSON.stringify({ input }));
-  const ask = async (index: number): Promise<void> => {
+  const ask = async (index: number): Promise<string> => {
     const { body } = await pool.request({ path, method: "POST", body: bodies[index % bodies.length] ?? "{}" });
-    await body.text();
+    return body.text();
   };
   for (let index = 0; index < 300; index++) await ask(index);
   const times: number[] = [];
@@ -62,8 +63,12 @@ async function measure(pool: Pool, item: BenchCase): Promise<HttpResult> {
     await ask(index);
     times.push((performance.now() - start) * 1e6);
   }
-  times.sort((left, right) => left - right);
-  return { name: item.name, p50Ns: times[1000] ?? 0, p99Ns: times[1980] ?? 0 };
+  const answers: string[] = [];
+  for (let index = 0; index < item.inputs.length; index++) {
+    const { result } = JSON.parse(await ask(index)) as { readonly result?: unknown };
+    answers.push(JSON.stringify(result) ?? "undefined");
+  }
+  return { name: item.name, p50Ns: percentile(times, 50), p99Ns: percentile(times, 99), answers };
 }
 
 function freePort(): Promise<number> {

@@ -1,11 +1,8 @@
 /** OPA's Go library on the same cases: a small program, built once into a cache folder and then reused. */
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
-
-export const opaVersion = "v1.22.0";
+import { build, versions } from "./built.ts";
+import type { BenchCase } from "./cases.ts";
+import type { PeerResult } from "./peer.ts";
 
 const program = `package main
 
@@ -96,51 +93,21 @@ func main() {
 }
 `;
 
-export interface OpaResult {
-  readonly name: string;
-  readonly p50Ns: number;
-  readonly p99Ns: number;
-  readonly coldNs: number;
-  readonly answers: readonly string[];
-}
-
 /** Undefined where there is no Go or the module cannot be fetched; the reason is printed. */
-export function measureOpaInProcess(cases: readonly object[]): readonly OpaResult[] | undefined {
-  const binary = buildProgram();
+export function measureOpaInProcess(cases: readonly BenchCase[]): readonly PeerResult[] | undefined {
+  const binary = build({
+    name: "opa-in-process",
+    files: {
+      "main.go": program,
+      "go.mod": `module bench\n\ngo 1.25\n\nrequire github.com/open-policy-agent/opa ${versions.opa}\n`,
+    },
+    commands: [
+      ["go", "mod", "tidy"],
+      ["go", "build", "-p", "1", "-o", "bench", "."],
+    ],
+    result: "bench",
+  });
   if (binary === undefined) return undefined;
   const output = execFileSync(binary, { input: JSON.stringify(cases), encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  return JSON.parse(output) as OpaResult[];
-}
-
-/** Where built helpers are kept between runs; never inside the project. */
-export const cacheFolder = join(homedir(), ".cache", "capstan-opa");
-
-function buildProgram(): string | undefined {
-  const hash = createHash("sha256")
-    .update(program + opaVersion)
-    .digest("hex")
-    .slice(0, 12);
-  const binary = join(cacheFolder, `bench-${hash}`);
-  if (existsSync(binary)) return binary;
-  const folder = mkdtempSync(join(tmpdir(), "capstan-opa-bench-"));
-  try {
-    mkdirSync(cacheFolder, { recursive: true });
-    writeFileSync(join(folder, "main.go"), program);
-    writeFileSync(
-      join(folder, "go.mod"),
-      `module bench\n\ngo 1.25\n\nrequire github.com/open-policy-agent/opa ${opaVersion}\n`,
-    );
-    const go = (...args: readonly string[]): void => {
-      execFileSync("nice", ["-n", "15", "go", ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-    };
-    go("mod", "tidy");
-    go("build", "-p", "1", "-o", join(folder, "bench"), ".");
-    renameSync(join(folder, "bench"), binary);
-    return binary;
-  } catch (error) {
-    console.log(`OPA in process is left out: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
-    return undefined;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return JSON.parse(output) as PeerResult[];
 }

@@ -10,6 +10,8 @@ export interface Network {
   readonly last: bigint;
   readonly prefix: number;
   readonly bits: 32 | 128;
+  /** How the network is written as long as it is not merged with another one. */
+  readonly text?: string;
 }
 
 export function parseAddress(text: string): Address | undefined {
@@ -58,16 +60,18 @@ export function mergeNetworks(networks: readonly Network[]): readonly string[] {
   for (const bits of [32, 128] as const) {
     const ranges = networks
       .filter((network) => network.bits === bits)
-      .map(({ first, last }) => ({ first, last }))
+      .map(({ first, last, text }) => ({ first, last, text }))
       .sort((left, right) => (left.first < right.first ? -1 : left.first > right.first ? 1 : 0));
-    const joined: { first: bigint; last: bigint }[] = [];
+    const joined: { first: bigint; last: bigint; text: string | undefined }[] = [];
     for (const range of ranges) {
       const previous = joined.at(-1);
       if (previous !== undefined && range.first <= previous.last + 1n) {
         if (range.last > previous.last) previous.last = range.last;
+        previous.text = undefined;
       } else joined.push({ ...range });
     }
-    for (const range of joined) merged.push(...networksOf(range.first, range.last, bits));
+    for (const { first, last, text } of joined)
+      merged.push(...(text === undefined ? networksOf(first, last, bits) : [text]));
   }
   return merged;
 }

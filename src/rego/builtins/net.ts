@@ -61,7 +61,7 @@ function mergeable(text: string): Network {
   if (address.bits !== 32) throw new BuiltinFault("IPv6 invalid: needs prefix length");
   const top = Number(address.value >> 24n);
   const prefix = top < 128 ? 8 : top < 192 ? 16 : top < 224 ? 24 : 0;
-  return networkOf(`${text}/${prefix}`);
+  return { ...networkOf(`${text}/${prefix}`), text: `${text}/${prefix}` };
 }
 
 function contains(cidr: Value, other: Value): boolean {

@@ -115,10 +115,15 @@ function toNumber(args: Args): Value {
   if (!Number.isFinite(Number(value))) {
     throw new BuiltinFault(`strconv.ParseFloat: parsing ${JSON.stringify(value)}: value out of range`);
   }
-  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value)) {
-    throw new BuiltinFault(`json: invalid number literal ${JSON.stringify(value)}`);
-  }
-  return numberFromText(value);
+  return numberFromText(asJsonNumber(value));
+}
+
+/** `.5`, `5.`, `+5` and `007` are numbers, too, but JSON writes them in another way. */
+function asJsonNumber(text: string): string {
+  const [, sign = "", whole = "", fraction = "", exponent = ""] =
+    /^([+-]?)(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/.exec(text) ?? [];
+  const digits = whole.replace(/^0+(?=\d)/, "");
+  return `${sign === "-" ? "-" : ""}${digits === "" ? "0" : digits}${fraction === "" ? "" : `.${fraction}`}${exponent}`;
 }
 
 function formatInteger(args: Args): Value {

@@ -121,8 +121,45 @@ function writeScalar(value: Value, depth = 0): string {
   if (isNumber(value)) return yamlNumber(value);
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value !== "string") return toJsonText(value);
+  if (hasUnprintable(value)) return quoteEscaped(value);
   if (value.includes("\n")) return writeLiteral(value, depth);
   return needsQuotes(value) ? quote(value) : value;
+}
+
+/** What YAML writes only as escapes: control characters, and everything beyond the first plane. */
+function hasUnprintable(text: string): boolean {
+  return /[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(text);
+}
+
+const shortEscapes: ReadonlyMap<string, string> = new Map([
+  ["\u0000", "\\0"],
+  ["\u0007", "\\a"],
+  ["\b", "\\b"],
+  ["\t", "\\t"],
+  ["\n", "\\n"],
+  ["\v", "\\v"],
+  ["\f", "\\f"],
+  ["\r", "\\r"],
+  ["\u001b", "\\e"],
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+  ["\u0085", "\\N"],
+  ["\u00a0", "\\_"],
+  ["\u2028", "\\L"],
+  ["\u2029", "\\P"],
+]);
+
+function quoteEscaped(text: string): string {
+  const written = [...text].map((char) => {
+    const short = shortEscapes.get(char);
+    if (short !== undefined) return short;
+    if (!hasUnprintable(char)) return char;
+    const code = char.codePointAt(0) ?? 0;
+    const hex = code.toString(16).toUpperCase();
+    if (code <= 0xff) return `\\x${hex.padStart(2, "0")}`;
+    return code <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+  });
+  return `"${written.join("")}"`;
 }
 
 function yamlNumber(value: number | Decimal): string {

@@ -20,7 +20,9 @@ export function checkCalls(
     const isVariadic = signature?.operands.at(-1)?.startsWith("...") ?? false;
     const arity = own ?? signature?.operands.length;
     if (arity === undefined) {
-      diagnostics.report("rego_type_error", expr.loc, `undefined function ${name}`);
+      // A variable has a generated name by now; what the author wrote says more.
+      const shown = name.startsWith("@") ? expr.operator.loc.text : name;
+      diagnostics.report("rego_type_error", expr.loc, `undefined function ${shown}`);
       return;
     }
     if (options.unsafeBuiltins?.has(name)) {

@@ -3,7 +3,7 @@ import type { Builtin } from "../builtins/operands.ts";
 import { signatures } from "../builtins/signatures.ts";
 import type { CompiledRule, Program } from "../evaluate/program.ts";
 import type { Body, Expr, Module, RefTerm, Rule } from "../syntax/ast.ts";
-import { operatorName, stringPath } from "../syntax/ast.ts";
+import { operatorName } from "../syntax/ast.ts";
 import { buildProgram, rulePath } from "./build.ts";
 import { checkCalls } from "./calls.ts";
 import { checkConflicts } from "./conflicts.ts";
@@ -17,7 +17,7 @@ import { checkDeprecated, checkImports, checkModule } from "./module-checks.ts";
 import { Names } from "./names.ts";
 import type { Arity } from "./outputs.ts";
 import { checkRecursion } from "./recursion.ts";
-import { describeTerm, resolveQuery, resolveRule } from "./resolve.ts";
+import { describeRef, resolveQuery, resolveRule } from "./resolve.ts";
 import { orderBody, orderRule } from "./safety.ts";
 import { checkTemplateBody, checkTemplates, definedDocuments } from "./templates.ts";
 import { TypeChecker } from "./type-check.ts";
@@ -62,8 +62,12 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   const diagnostics = new Diagnostics();
   const names = new Names();
   const ruleNames = ruleNamesByPackage(modules);
-  const functions = functionArities(modules);
-  const functionNames = new Set([...functions.keys(), ...signatures.keys(), ...(options.customBuiltins?.keys() ?? [])]);
+  const functions = ruleArities(modules);
+  const functionNames = new Set([
+    ...functionsOf(modules),
+    ...signatures.keys(),
+    ...(options.customBuiltins?.keys() ?? []),
+  ]);
   const metadata = new MetadataSource(modules);
   for (const module of modules) checkModule(module, diagnostics, options.strict ?? false);
   diagnostics.throwIfAny();
@@ -112,7 +116,7 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   }));
   diagnostics.throwIfAny();
   const graph = new DependencyGraph(expanded);
-  const show = (ref: RefTerm): string => describeTerm(ref, names);
+  const show = (ref: RefTerm): string => describeRef(ref, names);
   checkRecursion(graph, show, diagnostics);
   diagnostics.throwIfAny();
   const types = (options.checksTypes ?? true) ? new TypeChecker(graph, show, options.customBuiltins) : undefined;
@@ -153,7 +157,11 @@ export function compileQuery(
     { packagePath: context.package ?? [], imports: context.imports ?? [] },
     context.package === undefined ? new Map() : ruleNames,
   );
-  const functionNames = new Set([...functions.keys(), ...signatures.keys(), ...(options.customBuiltins?.keys() ?? [])]);
+  const functionNames = new Set([
+    ...functionsOf(compiled.modules),
+    ...signatures.keys(),
+    ...(options.customBuiltins?.keys() ?? []),
+  ]);
   const { body, declared } = resolveQuery(query, { globals, names, diagnostics, strict: false });
   diagnostics.throwIfAny();
   const isDefined = definedDocuments(compiled.modules);
@@ -213,19 +221,24 @@ function addVars(term: import("../syntax/ast.ts").Term, found: Set<string>): voi
   }
 }
 
-function functionArities(modules: readonly Module[]): ReadonlyMap<string, number> {
+/** How many operands each rule takes; what takes none may still be called with a place for its value. */
+function ruleArities(modules: readonly Module[]): ReadonlyMap<string, number> {
   const arities = new Map<string, number>();
   for (const module of modules) {
     for (const rule of module.rules) {
-      const { args, ref } = rule.head;
-      if (args === undefined) continue;
-      const [name, ...rest] = ref.parts;
-      if (name?.kind !== "var") continue;
-      const path = [...module.packagePath, name.name, ...stringPath(rest)];
-      arities.set(`data.${path.join(".")}`, args.length);
+      const name = `data.${rulePath(rule, module.packagePath).join(".")}`;
+      if (!arities.has(name)) arities.set(name, rule.head.args?.length ?? 0);
     }
   }
   return arities;
+}
+
+function functionsOf(modules: readonly Module[]): readonly string[] {
+  return modules.flatMap((module) =>
+    module.rules
+      .filter(({ head }) => head.args !== undefined)
+      .map((rule) => `data.${rulePath(rule, module.packagePath).join(".")}`),
+  );
 }
 
 /** Every path at or above a rule. */

@@ -24,7 +24,7 @@ import { printTerm, valueName } from "../syntax/print.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Names } from "./names.ts";
 import { eachMatchVar } from "./outputs.ts";
-import { eachVar, varsOfExpr } from "./variables.ts";
+import { eachMention, eachVar, varsOfExpr } from "./variables.ts";
 
 /** What the words of a module mean outside any rule: imports and the rules of its package. */
 export type Globals = ReadonlyMap<string, RefTerm>;
@@ -105,6 +105,8 @@ class Resolver {
   readonly #context: ResolveContext;
   #hasUnused = false;
   #errorsBefore: number;
+  /** The scope of the rule while its head is looked at. */
+  #headScope: Scope | undefined;
 
   constructor(context: ResolveContext) {
     this.#context = context;
@@ -125,7 +127,9 @@ class Resolver {
     const scope = new Scope(argumentScope, declaredNames(rule.body));
     this.#hideBuiltins(rule.body, scope);
     const body = this.body(rule.body, scope, true);
+    const hasUnusedInBody = this.#hasUnused;
     const head = this.#head(rule.head, scope);
+    this.#hasUnused = hasUnusedInBody;
     this.#reportUnused(scope);
     const elseRule = rule.elseRule === undefined ? undefined : this.#branch(rule.elseRule, argumentScope);
     return { ...rule, head, body, elseRule };
@@ -162,14 +166,17 @@ class Resolver {
 
   #head(head: Head, scope: Scope): Head {
     const [name, ...rest] = head.ref.parts;
+    this.#headScope = scope;
     const parts = name === undefined ? [] : [name, ...rest.map((part) => this.term(part, scope))];
-    return {
+    const resolved = {
       ...head,
       ref: refOf(parts, head.ref.loc),
       args: head.args?.map((arg) => this.term(arg, scope)),
       key: head.key === undefined ? undefined : this.term(head.key, scope),
       value: head.value === undefined ? undefined : this.term(head.value, scope),
     };
+    this.#headScope = undefined;
+    return resolved;
   }
 
   body(body: Body, scope: Scope, isRule = false): Body {
@@ -180,6 +187,8 @@ class Resolver {
   }
 
   #nested(body: Body, parent: Scope): { readonly scope: Scope; readonly body: Body } {
+    // Every comprehension in the head of a rule speaks for itself.
+    if (parent === this.#headScope) this.#hasUnused = false;
     const scope = new Scope(parent, declaredNames(body));
     return { scope, body: this.body(body, scope, true) };
   }
@@ -387,7 +396,15 @@ class Resolver {
   /** A variable is no function, even if there is a function of the same name. */
   #reportShadowed(term: Term & { readonly kind: "call" }, scope: Scope): void {
     const [head] = term.operator.parts;
-    if (head?.kind !== "var" || scope.find(head.name) === undefined) return;
+    if (head?.kind !== "var") return;
+    const declaration = scope.find(head.name);
+    // The head of a rule only finds out later what its body declares.
+    if (
+      declaration === undefined ||
+      (this.#headScope !== undefined && this.#headScope.find(head.name) === declaration)
+    ) {
+      return;
+    }
     const message = `called function ${printTerm(term.operator)} shadowed`;
     this.#context.diagnostics.report("rego_compile_error", term.loc, message);
   }
@@ -396,6 +413,8 @@ class Resolver {
     const [head, ...rest] = operator.parts;
     if (head?.kind !== "var") return operator;
     const parts = rest.map((part) => this.term(part, scope));
+    const declaration = scope.find(head.name);
+    if (declaration !== undefined) return refOf([{ ...head, name: declaration.local }, ...parts], operator.loc);
     const global = scope.hides(head.name) ? undefined : this.#context.globals.get(head.name);
     if (global === undefined) {
       // The name of a built-in counts as a name that was used: it cannot be declared after that.
@@ -427,16 +446,13 @@ class Resolver {
       case "array-comprehension":
       case "set-comprehension": {
         const { scope: inner, body } = this.#nested(term.body, scope);
-        const head = this.term(term.head, inner);
-        this.#reportUnused(inner);
-        return { ...term, body, head };
+        this.#reportUnused(inner, [term.head]);
+        return { ...term, body, head: this.term(term.head, inner) };
       }
       case "object-comprehension": {
         const { scope: inner, body } = this.#nested(term.body, scope);
-        const key = this.term(term.key, inner);
-        const value = this.term(term.value, inner);
-        this.#reportUnused(inner);
-        return { ...term, body, key, value };
+        this.#reportUnused(inner, [term.key, term.value]);
+        return { ...term, body, key: this.term(term.key, inner), value: this.term(term.value, inner) };
       }
       case "call":
         this.#reportShadowed(term, scope);
@@ -491,11 +507,13 @@ class Resolver {
    * What `some x` and `every` declare must be used in any mode, what `:=` assigns in strict mode. As in OPA, one body of
    * a rule speaks for all: bodies inside come first, and once something was reported the others are not looked at.
    */
-  #reportUnused(scope: Scope): void {
+  #reportUnused(scope: Scope, heads: readonly Term[] = []): void {
+    const inHeads = new Set<string>();
+    for (const head of heads) eachMention(head, (name) => inHeads.add(name));
     for (const wanted of this.#context.strict ? (["assigned", "declared"] as const) : (["declared"] as const)) {
       if (this.#hasUnused || this.#context.diagnostics.errors.length > this.#errorsBefore) return;
       for (const [name, { occurrence, uses, loc }] of scope.declarations) {
-        if (occurrence !== wanted || uses > 0) continue;
+        if (occurrence !== wanted || uses > 0 || inHeads.has(name)) continue;
         this.#hasUnused = true;
         this.#context.diagnostics.reportMinor(loc, `${wanted} var ${name} unused`);
       }
@@ -561,7 +579,15 @@ function declaredNames(body: Body): ReadonlySet<string> {
   return names;
 }
 
-/** For messages that show a resolved term in the author's words. */
-export function describeTerm(term: Term, names: Names): string {
-  return printTerm(term).replace(/@\d+/g, (name) => names.sourceOf(name));
+/** For messages that show a ref in the author's words: what a generated variable stands for, not its name. */
+export function describeRef(ref: RefTerm, names: Names): string {
+  const [head, ...rest] = ref.parts;
+  const isAnonymous = head?.kind === "var" && names.isAnonymous(head.name) && !isWildcard(head.name);
+  const subject = isAnonymous && head.loc.text !== "" ? head.loc.text : undefined;
+  const shown = rest.map((part) =>
+    part.kind === "var" && names.isAnonymous(part.name) ? { ...part, name: "_" } : part,
+  );
+  const text = printTerm(refOf(head === undefined ? [] : [head, ...shown], ref.loc));
+  const named = text.replace(/@\d+/g, (name) => names.sourceOf(name));
+  return subject === undefined || head?.kind !== "var" ? named : subject + named.slice(head.name.length);
 }

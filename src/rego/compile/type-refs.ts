@@ -161,10 +161,12 @@ export class RefChecker {
 
   #unsupported(ref: RefTerm, index: number, have: MaybeType): TypeFault {
     const known = this.#show(refOf(ref.parts.slice(0, index + 1), ref.loc));
+    const shown = this.#show(ref);
     return {
       loc: ref.loc,
-      message: `undefined ref: ${this.#show(ref)}`,
-      details: [this.#show(ref), "^".repeat(known.length), `have: ${have === undefined ? "<nil>" : formatType(have)}`],
+      message:
+        have?.kind === "function" ? `function ${shown} used as reference, not called` : `undefined ref: ${shown}`,
+      details: [shown, "^".repeat(known.length), `have: ${have === undefined ? "<nil>" : formatType(have)}`],
       isUnknown: false,
     };
   }

@@ -128,3 +128,56 @@ export function varsOfClosures(expr: Expr): Set<string> {
   for (const modifier of expr.withs) addClosures(modifier.value);
   return names;
 }
+
+/** Visits every name inside a term as the author wrote it, also in bodies and template strings. */
+export function eachMention(term: Term, visit: (name: string) => void): void {
+  const inExpr = (expr: Expr): void => {
+    for (const { value } of expr.withs) eachMention(value, visit);
+    if (expr.kind === "expr-term") eachMention(expr.term, visit);
+    else if (expr.kind === "expr-call") for (const arg of expr.args) eachMention(arg, visit);
+    else if (expr.kind === "expr-some") for (const symbol of expr.symbols) eachMention(symbol, visit);
+    else if (expr.kind === "expr-not") expr.body.forEach(inExpr);
+    else if (expr.kind === "expr-every") {
+      eachMention(expr.domain, visit);
+      expr.body.forEach(inExpr);
+    } else [...expr.left, ...expr.right].forEach(inExpr);
+  };
+  const inAll = (terms: readonly Term[]): void => {
+    for (const part of terms) eachMention(part, visit);
+  };
+  switch (term.kind) {
+    case "var":
+      visit(term.name);
+      return;
+    case "ref":
+      inAll(term.parts);
+      return;
+    case "array":
+    case "set":
+      inAll(term.items);
+      return;
+    case "object":
+      inAll(term.entries.flat());
+      return;
+    case "call":
+      inAll(term.args);
+      return;
+    case "array-comprehension":
+    case "set-comprehension":
+      eachMention(term.head, visit);
+      term.body.forEach(inExpr);
+      return;
+    case "object-comprehension":
+      inAll([term.key, term.value]);
+      term.body.forEach(inExpr);
+      return;
+    case "template":
+      for (const part of term.parts) {
+        if ("withs" in part) inExpr(part);
+        else eachMention(part, visit);
+      }
+      return;
+    default:
+      return;
+  }
+}

@@ -1,6 +1,7 @@
 /** Evaluation of rules: every document is computed once per evaluation and remembered. */
 import type { Term } from "../syntax/ast.ts";
 import { compareValues, equalValues } from "../values/compare.ts";
+import { scalarKeyOf } from "../values/number.ts";
 import { canonicalText, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { DocumentBuilder } from "./document-builder.ts";
 import { RegoError } from "./errors.ts";
@@ -408,13 +409,13 @@ function memoEntry(machine: Machine, groupId: number): MemoEntry {
 /** Only scalars make cheap keys; calls with larger arguments are computed again. */
 function memoKey(args: readonly Value[]): unknown {
   const [first] = args;
-  if (args.length === 1 && first !== undefined) {
-    return first === null || typeof first !== "object" ? first : undefined;
-  }
+  // Numbers that are written differently but equal share what was computed for the first of them, as in OPA.
+  if (args.length === 1 && first !== undefined) return scalarKeyOf(first);
   let key = "";
   for (const arg of args) {
-    if (arg !== null && typeof arg === "object") return undefined;
-    key += typeof arg === "string" ? `${JSON.stringify(arg)},` : `${arg},`;
+    const scalar = scalarKeyOf(arg);
+    if (scalar === undefined) return undefined;
+    key += typeof scalar === "string" ? `${JSON.stringify(scalar)},` : `${scalar},`;
   }
   return key;
 }
