@@ -14,9 +14,10 @@ export async function run(): Promise<void> {
   const keepAlive = setInterval(() => undefined, 1_000);
   const load = loadavg()[0]?.toFixed(1);
   const audit = await measureAudit();
-  for (const { engine, inFlight, ratio, auditRowsPerSecond } of audit)
+  for (const { engine, inFlight, ratio, ratioAtOnce, auditRowsPerSecond } of audit)
     tell(`audit rows against bare inserts, ${engine}, ${inFlight} in flight (target ${auditTarget})`, [
       ratio,
+      `${ratioAtOnce} of what is sent at once`,
       `${auditRowsPerSecond}/s`,
     ]);
   const stoodIn = await measureStoodIn(stoodInActions, Math.min(200, stoodInActions));

@@ -10,13 +10,13 @@ min_nodes_to_drain := 3
 deny contains message if {
 	some replicas in wanted_replicas
 	replicas > max_replicas
-	message := sprintf("%d replicas are more than the limit of %d", [replicas, max_replicas])
+	message := sprintf("%v replicas are more than the limit of %d", [replicas, max_replicas])
 }
 
 deny contains message if {
 	some replicas in wanted_max_replicas
 	replicas > max_replicas
-	message := sprintf("maxReplicas %d is more than the limit of %d", [replicas, max_replicas])
+	message := sprintf("maxReplicas %v is more than the limit of %d", [replicas, max_replicas])
 }
 
 deny contains "Cannot scale critical deployment to zero replicas" if {

@@ -23,6 +23,10 @@ test_above_the_limit if {
 	limits.deny == {"111 replicas are more than the limit of 110"} with input as scale(111, {})
 }
 
+test_what_is_no_number_is_above_every_limit if {
+	limits.deny == {"many replicas are more than the limit of 110"} with input as scale("many", {})
+}
+
 test_autoscalers_have_the_same_limit if {
 	count(limits.deny) == 1 with input as {"action": "update_hpa", "parameters": {"maxReplicas": 200}}
 }

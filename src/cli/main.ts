@@ -6,4 +6,9 @@ process.on("uncaughtException", (error) => {
   reportBug(error);
   process.exit();
 });
+// Whoever reads only the first lines closes the pipe; that is no fault of anybody's.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit();
+  throw error;
+});
 await createProgram().parseAsync(process.argv);

@@ -7,13 +7,25 @@ export const systemEnv: Env = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
   setTimer(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), maxTimerMs));
+    const timer = timerFor(delayMs, callback);
     timer.unref();
     return () => clearTimeout(timer);
   },
   random: () => Math.random(),
   uuid: () => randomUUID(),
 };
+
+/** The same for a program whose work is to wait: as long as a timer runs, so does the process. */
+export const wakefulEnv: Env = {
+  ...systemEnv,
+  setTimer(delayMs, callback) {
+    const timer = timerFor(delayMs, callback);
+    return () => clearTimeout(timer);
+  },
+};
+
+const timerFor = (delayMs: number, callback: () => void): NodeJS.Timeout =>
+  setTimeout(callback, Math.min(Math.max(0, delayMs), maxTimerMs));
 
 /** Node fires longer timers at once. */
 const maxTimerMs = 2 ** 31 - 1;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { SubjectAccessReview } from "../../src/api/builtin/access-review.ts";
+import { Node } from "../../src/api/builtin/cluster.ts";
 import { ConfigMap, ServiceAccount } from "../../src/api/builtin/configuration.ts";
 import { Job } from "../../src/api/builtin/job.ts";
 import { Pod } from "../../src/api/builtin/pod.ts";
@@ -172,6 +173,33 @@ test("people change a cluster through gated actions", { timeout: 400_000 }, asyn
       assert.equal(proof.code, 0, proof.output);
     },
   );
+
+  await context.test("a drain waits as long as a pod takes to go, in one process", async () => {
+    // Nobody runs these nodes: a pod of theirs that is to go stays until somebody says that it is gone.
+    for (const name of ["far-1", "far-2", "far-3"]) await admin.create(Node, { metadata: { name } } as never);
+    const slow = { namespace: lab, name: "slow-to-go" };
+    const spec = { nodeName: "far-1", containers: [{ name: "main", image: "main:1" }] };
+    await admin.create(Pod, { metadata: slow, spec } as never);
+    const drain = { node: "far-1", force: true };
+    await admin.create(KubernetesExecution, {
+      metadata: { namespace: lab, name: "empty" },
+      spec: { action: "drain_node", parameters: { drainNode: drain }, maxRetries: 0 },
+    } as never);
+    await executionReaches(admin, "empty", "waiting_approval", lab);
+    const yes = await type(`capstan approve empty -n ${lab}`);
+    assert.equal(yes.code, 0, yes.output);
+    await until(
+      () => admin.get(Pod, slow),
+      ({ metadata }) => assert.ok(metadata.deletionTimestamp),
+    );
+    // Longer than it looks, twice.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    assert.equal((await executionReaches(admin, "empty", "executing", lab)).status?.executionResults?.success, false);
+    await admin.delete(Pod, slow, { gracePeriodSeconds: 0 });
+    const { status } = await executionReaches(admin, "empty", "rollback_ready", lab);
+    assert.equal(status?.message, "Node far-1 was drained");
+    assert.equal(status?.executionResults?.retriesAttempted, 0);
+  });
 
   await context.test("a word that says no ends it, and nothing happens", async () => {
     await admin.create(KubernetesExecution, scale("unwanted", 9) as never);

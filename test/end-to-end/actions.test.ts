@@ -186,6 +186,11 @@ test("what is wrong fails with its reason, and nothing runs", async (context) =>
   const cases: readonly (readonly [string, object, RegExp])[] = [
     ["a target that is not there", { parameters: nowhere }, /Deployment shop\/ghost does not exist/],
     ["a protected namespace", { parameters: inSystem }, /Deployment dns is in the protected namespace kube-system/],
+    [
+      "a protected namespace, whether the target is there or not",
+      { parameters: { scaleDeployment: { deployment: "ghost", namespace: "kube-system", replicas: 1 } } },
+      /Deployment ghost is in the protected namespace kube-system/,
+    ],
     ["another cluster", { targetCluster: "b" }, /spec.targetCluster/],
     [
       "a policy that says no",
@@ -195,13 +200,17 @@ test("what is wrong fails with its reason, and nothing runs", async (context) =>
     [
       "a precondition that does not hold",
       { preConditions: precondition("package precondition\nallow if input.current_replicas == 99") },
-      /check does not hold/,
+      /precondition check does not hold/,
     ],
-    ["a precondition that is broken", { preConditions: precondition("package precondition\nallow if") }, /check/],
+    [
+      "a precondition that is broken",
+      { preConditions: precondition("package precondition\nallow if") },
+      /precondition check: /,
+    ],
   ];
   for (const [name, more, message] of cases)
     await context.test(name, async () => {
-      const id = name.replaceAll(" ", "-");
+      const id = name.replaceAll(/[ ,]+/g, "-");
       await cluster.apply(scale(id, 5, more, asAdmin));
       const { status } = await reaches(cluster, id, "failed");
       assert.equal(status?.reason, "validation_error");

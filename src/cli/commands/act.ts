@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { clientInCluster } from "../../client/connect.ts";
 import { carryOut } from "../../controllers/action-executor/carry-out.ts";
 import { decodeOrder, encodeResult, type Outcome } from "../../controllers/action-executor/order.ts";
-import { systemEnv } from "../../env/system.ts";
+import { systemEnv, wakefulEnv } from "../../env/system.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { setting } from "../settings.ts";
@@ -33,7 +33,8 @@ async function act(flags: ActFlags): Promise<void> {
   const inCluster = named === undefined && host && port;
   const { client, close } = inCluster ? await clientInCluster({ env: systemEnv, host, port }) : await connectTo(flags);
   try {
-    const result = await carryOut(order, { env: systemEnv, client, signal: stop.signal });
+    // Waiting for pods to go is work: nothing else may keep this process alive meanwhile.
+    const result = await carryOut(order, { env: wakefulEnv, client, signal: stop.signal });
     const text = encodeResult(result);
     writeFileSync(flags.result, text);
     process.stdout.write(`${result.outcome}: ${result.message}\n`);

@@ -383,6 +383,29 @@ describe("every action", { timeout: 120_000 }, () => {
       assert.deepEqual(specOf(await read()), specOf(original), "the rollback puts it back as it was");
     });
 
+  test("F47: a drain that is interrupted between two pods is not done, and its next start goes on with the others", async () => {
+    await cluster.reset([...things, pod("web-1-b"), pod("web-1-c")]);
+    const order = orderOf("drain_node", { node: "node-1", gracePeriodSeconds: 0 }, undefined);
+    const as = await cluster.as("drain_node");
+    const evictions: string[] = [];
+    const dying: Client = {
+      ...as,
+      evict: (key, options) => {
+        evictions.push(key.name);
+        return evictions.length === 1 ? as.evict(key, options) : Promise.reject(new Error("the pod was killed"));
+      },
+    };
+    const first = await carryOut(order, hands(dying));
+    assert.equal(first.outcome, "Failed", first.message);
+    const left = async (): Promise<number> =>
+      (await cluster.admin.list(Pod, { fieldSelector: "spec.nodeName=node-1" })).items.length;
+    assert.notEqual(await left(), 0);
+    const second = await carryOut(order, hands(as));
+    assert.equal(second.outcome, "Succeeded", second.message);
+    assert.equal(await left(), 0);
+    assert.equal((await carryOut(order, hands(as))).outcome, "AlreadyDone");
+  });
+
   test("an object that took the target's name is left alone", async () => {
     await cluster.reset(things);
     const order = {

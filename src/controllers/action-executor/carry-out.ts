@@ -1,15 +1,15 @@
 import { actionMembers } from "../../api/action.ts";
-import { Pod } from "../../api/builtin/pod.ts";
 import { redactText } from "../../audit/redact.ts";
-import { ApiError, isNotFound } from "../../client/api-error.ts";
+import { ApiError } from "../../client/api-error.ts";
 import type { Client } from "../../client/client.ts";
-import { type Env, sleep } from "../../env/env.ts";
+import type { Env } from "../../env/env.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { type AnyAction, actionDefinition, kebab } from "./actions/catalogue.ts";
 import { type Effect, type Plan, type Target, type TargetState, targetText } from "./actions/definition.ts";
+import { evictAll } from "./evict.ts";
 import type { Order, OrderResult, Outcome } from "./order.ts";
 import { checkParameters } from "./parameters.ts";
-import { isStamped, stampAnnotation, stamped } from "./stamp.ts";
+import { isStamped, pinned, stampAnnotation, stamped } from "./stamp.ts";
 import { readState } from "./target-state.ts";
 
 export interface Hands {
@@ -111,8 +111,12 @@ async function perform(
   };
   const dryRun = order.dryRun ? { dryRun: true } : {};
   switch (effect.kind) {
-    case "Patch":
-      return client.patch(kind, key, stamped(effect.patch, object, order.token), options);
+    case "Patch": {
+      const patch = effect.isPart ? pinned(effect.patch, object) : stamped(effect.patch, object, order.token);
+      return client.patch(kind, key, patch, options);
+    }
+    case "Stamp":
+      return order.dryRun ? undefined : stampTarget(target, order.token, options, client);
     case "Apply": {
       const { annotations } = effect.object.metadata;
       const metadata = { ...effect.object.metadata, annotations: { ...annotations, [stampAnnotation]: order.token } };
@@ -133,61 +137,25 @@ async function perform(
       return undefined;
     }
     case "Evict":
-      for (const pod of effect.pods)
-        await evict(pod, effect.gracePeriodSeconds, dryRun, { client, env, signal }, warnings);
+      await evictAll(effect, dryRun, { client, env, signal }, warnings);
       return undefined;
   }
 }
 
-/** A disruption budget says no with 429 until the pod may go; how long we wait is the Job's deadline. */
-async function evict(
-  pod: KubeObject,
-  gracePeriodSeconds: number | undefined,
-  dryRun: { readonly dryRun?: boolean },
-  { client, env, signal }: Hands,
-  warnings: string[],
-): Promise<void> {
-  const { uid } = pod.metadata;
-  const key = { namespace: pod.metadata.namespace ?? "", name: pod.metadata.name };
-  const options = {
-    signal,
-    ...dryRun,
-    ...(uid !== undefined && { preconditions: { uid } }),
-    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-  };
-  for (;;) {
+/** By now others may have written the target: its own version counts, not the one that we began with. */
+async function stampTarget(
+  { kind, ...key }: Target,
+  token: string,
+  options: { readonly fieldManager: string; readonly signal: AbortSignal },
+  client: Client,
+): Promise<KubeObject> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await client.get(kind, key, { signal: options.signal });
     try {
-      await client.evict(key, options);
-      break;
+      return await client.patch(kind, key, stamped({ type: "merge", value: {} }, found, token), options);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      // Gone, or another pod of that name: this one is not on the node any more.
-      if (error.status === 404 || error.status === 409) return;
-      if (error.status !== 429) throw error;
-      if (dryRun.dryRun) {
-        warnings.push(`${key.namespace}/${key.name} could not be evicted now: a disruption budget needs it`);
-        return;
-      }
-      await sleep(env, evictionRetryMs, signal);
+      if (!(error instanceof ApiError && error.status === 409) || attempt >= maxAttempts) throw error;
     }
-  }
-  if (!dryRun.dryRun) await waitUntilGone(key, uid, { client, env, signal });
-}
-
-async function waitUntilGone(
-  key: { readonly namespace: string; readonly name: string },
-  uid: string | undefined,
-  { client, env, signal }: Hands,
-): Promise<void> {
-  for (;;) {
-    try {
-      const found = await client.get(Pod, key, { signal });
-      if (found.metadata.uid !== uid) return;
-    } catch (error) {
-      if (isNotFound(error)) return;
-      throw error;
-    }
-    await sleep(env, goneLookMs, signal);
   }
 }
 
@@ -242,5 +210,3 @@ function ignoreExisting(error: unknown): void {
 }
 
 const maxAttempts = 5;
-const evictionRetryMs = 5_000;
-const goneLookMs = 500;

@@ -35,7 +35,7 @@ export function checkParameters(request: ActionRequest): CheckedParameters {
   const beyond = [...nameProblems(action, parameters), ...(actionDefinition(action).problems?.(parameters) ?? [])].map(
     (problem) => `${path}.${problem}`,
   );
-  return beyond.length > 0 ? { ok: false, problems: beyond } : { ok: true, action, parameters };
+  return beyond.length > 0 ? { ok: false, problems: [...new Set(beyond)] } : { ok: true, action, parameters };
 }
 
 /** The specification's own code names the target beside the parameters; both must agree where both are there. */

@@ -226,12 +226,17 @@ function targetProblems(
   { parameters }: Checked,
   protectedNamespaces: readonly string[],
 ): readonly string[] {
+  // First of all: nobody is told by us what there is where they may not act.
+  const bounds = protectedProblems(target, noPlan, protectedNamespaces);
+  if (bounds.length > 0) return bounds;
   if (definition.seenBy === "Read" && state.object === undefined && !definition.mayCreate)
     return [`${targetText(target)} does not exist`];
   const objection = definition.seenBy === "Read" ? definition.objection?.(state, parameters) : undefined;
   if (objection !== undefined) return [`${targetText(target)}: ${objection}`];
   return protectedProblems(target, definition.plan(state, parameters, { startedAt: "" }), protectedNamespaces);
 }
+
+const noPlan = { effects: [], verb: "" };
 
 function askPolicies(
   { execution, settings, now }: Observation,

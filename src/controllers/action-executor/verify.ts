@@ -7,7 +7,7 @@ import type { ActContext } from "../../runtime/controller.ts";
 import { actionDefinition } from "./actions/catalogue.ts";
 import { targetText } from "./actions/definition.ts";
 import { type Change, failure, type Note } from "./change.ts";
-import type { Observation } from "./evaluate.ts";
+import { type Observation, timeoutMsOf } from "./evaluate.ts";
 import { retriesOf } from "./job-state.ts";
 import type { OrderResult } from "./order.ts";
 import { checkParameters } from "./parameters.ts";
@@ -166,7 +166,10 @@ export async function jobFailed(
   context: ActContext<KubernetesExecution>,
 ): Promise<Change> {
   const result = await readResult(job, execution.metadata.uid ?? "", context);
-  const said = result && result.outcome !== "Succeeded" ? result.message : message;
+  const told = result && result.outcome !== "Succeeded" ? result.message : message;
+  const limit = formatDurationMs(timeoutMsOf(execution));
+  const said =
+    reason === "execution_timeout" ? `it did not end within ${limit}; what it had done by then stays (${told})` : told;
   return executionFailed(reason, said, job, { ...resultsOf(job, result, now), success: false, errorMessage: said });
 }
 

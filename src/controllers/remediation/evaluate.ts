@@ -290,7 +290,7 @@ function reportOf(
   };
   const { phase, reason, message, executionResults } = execution?.status ?? {};
   if (execution === undefined) return { ...common, state: "pending" };
-  if (phase === "failed") return { ...common, state: "failed", message: `${reason ?? ""} ${message ?? ""}`.trim() };
+  if (phase === "failed") return { ...common, state: "failed", message: [reason, message].filter(Boolean).join(": ") };
   if (phase === "rollback_ready" || phase === "completed") {
     if (executionResults?.success === false)
       return { ...common, state: "failed", message: executionResults.errorMessage ?? message ?? "" };

@@ -81,7 +81,9 @@ export interface PlannedChange {
 
 /** Everything that an action can do to a cluster. */
 export type Effect =
-  | { readonly kind: "Patch"; readonly patch: Patch }
+  /** `isPart`: it is not all of it, so that a token on the target would say too much; `Stamp` comes behind the last part. */
+  | { readonly kind: "Patch"; readonly patch: Patch; readonly isPart?: true }
+  | { readonly kind: "Stamp" }
   | { readonly kind: "Delete"; readonly gracePeriodSeconds?: number }
   | { readonly kind: "Apply"; readonly object: KubeObject }
   | { readonly kind: "Create"; readonly of: KindRef; readonly object: KubeObject }

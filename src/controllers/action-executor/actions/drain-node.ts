@@ -31,8 +31,10 @@ export const drainNode = defineAction({
     const pods = toEvict(related);
     return {
       effects: [
-        { kind: "Patch", patch: { type: "merge", value: { spec: { unschedulable: true } } } },
+        { kind: "Patch", patch: { type: "merge", value: { spec: { unschedulable: true } } }, isPart: true },
         { kind: "Evict", pods, ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) },
+        // Last: a drain that was interrupted goes on with the pods that are still there.
+        { kind: "Stamp" },
       ],
       verb: "drained",
       before: `unschedulable: ${object?.spec.unschedulable ?? false}, ${pods.length} pods to evict`,
@@ -48,9 +50,9 @@ export const drainNode = defineAction({
   rollback: ({ object }, { node }) => uncordon(object, node),
 });
 
-/** Pods of DaemonSets come back at once, mirror pods belong to the node, and finished ones are in nobody's way. */
-export const toEvict = (related: readonly KubeObject[]): readonly Pod[] =>
-  podsOf(related).filter((pod) => !isDaemonPod(pod) && !isMirror(pod) && pod.metadata.deletionTimestamp === undefined);
+/** Pods of DaemonSets come back at once, and mirror pods belong to the node. One that is about to go is waited for. */
+const toEvict = (related: readonly KubeObject[]): readonly Pod[] =>
+  podsOf(related).filter((pod) => !isDaemonPod(pod) && !isMirror(pod));
 
 function whyNotEvicted(pod: Pod, { force, deleteLocalData, ignoreDaemonSets }: Parameters): string | undefined {
   if (isMirror(pod) || isFinished(pod)) return undefined;

@@ -37,7 +37,8 @@ export function parseManifest(text: string): Parsed<Manifest> {
   const [document, ...more] = yaml.documents;
   if (document === undefined || more.length > 0) return refused("exactly one object is expected");
   const value = document.value;
-  if (!isRecord(value) || !isRecord(value["metadata"])) return refused("it is not a Kubernetes object");
+  if (!isRecord(value) || !isRecord(value["metadata"]))
+    return refused("it is not a Kubernetes object: apiVersion, kind and metadata are needed");
   const { name, namespace, ...rest } = value["metadata"];
   const kind = manifestKinds.find(
     (known) => known.kind === value["kind"] && apiVersionOf(known) === value["apiVersion"],

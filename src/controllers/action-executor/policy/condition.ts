@@ -28,9 +28,9 @@ export function createConditions(env: Env): EvaluateCondition {
     compiled.set(key, made);
     return made;
   };
-  return (kind, { type, rego }, input) => {
+  return (kind, { type, rego, description }, input) => {
     const query = prepare(kind, rego);
-    if (typeof query === "string") return { kind: "Broken", message: `${type}: ${query}` };
+    if (typeof query === "string") return { kind: "Broken", message: `${kind} ${type}: ${query}` };
     try {
       const [result] = query.evaluate({
         input,
@@ -39,9 +39,9 @@ export function createConditions(env: Env): EvaluateCondition {
       });
       const value = result?.expressions[0]?.value;
       if (value === true) return { kind: "Met" };
-      return { kind: "NotMet", message: `${type} does not hold` };
+      return { kind: "NotMet", message: `${kind} ${type} does not hold${description ? `: ${description}` : ""}` };
     } catch (error) {
-      if (error instanceof RegoError) return { kind: "Broken", message: `${type}: ${error.message}` };
+      if (error instanceof RegoError) return { kind: "Broken", message: `${kind} ${type}: ${error.message}` };
       throw error;
     }
   };
