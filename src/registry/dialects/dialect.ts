@@ -19,14 +19,11 @@ export function encodeTarget(target: ServiceTarget, dialect: Dialect): string | 
 }
 
 /** As JSON in an array, without its brackets; those for which the dialect has no word are left out. */
-export function encodeTargets(
-  entries: readonly { readonly instance: { readonly target: KeptTarget } }[],
-  dialect: Dialect,
-): string {
+export function encodeTargets(entries: readonly { readonly target: KeptTarget }[], dialect: Dialect): string {
   let text = "";
   let lead = "";
-  for (const { instance } of entries) {
-    const json = encodeTarget(instance.target, dialect);
+  for (const { target } of entries) {
+    const json = encodeTarget(target, dialect);
     if (json === undefined) continue;
     text += lead + json;
     lead = ",";

@@ -4,6 +4,8 @@ import { KeptTarget } from "./kept-target.ts";
 
 /** One service in memory: what is durable of it, replaced by changes, and its heartbeats, which are not. */
 export class Entry implements Heard {
+  /** The instance's, one step nearer: among a million services each step is a wait for memory. */
+  target: KeptTarget;
   instance: KeptInstance;
   heardAtMs: number;
   heardElsewhere = false;
@@ -15,14 +17,15 @@ export class Entry implements Heard {
   scheduledAtMs: number | undefined;
 
   constructor(instance: Instance, nowMs: number) {
-    this.instance = keep(instance, KeptTarget.of(instance.target));
+    this.target = KeptTarget.of(instance.target);
+    this.instance = keep(instance, this.target);
     this.heardAtMs = nowMs;
   }
 
   /** The same service after a change. An equal target stays the one that it was. */
   become(instance: Instance): void {
-    const { target } = this.instance;
-    this.instance = keep(instance, target.equals(instance.target) ? target : KeptTarget.of(instance.target));
+    if (!this.target.equals(instance.target)) this.target = KeptTarget.of(instance.target);
+    this.instance = keep(instance, this.target);
   }
 }
 
