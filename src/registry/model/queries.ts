@@ -6,10 +6,10 @@ import { multiCapability, type ServiceHealth } from "./service.ts";
 
 /** The questions of the specification ("Repository Queries"), each answered from an index. */
 export interface Search {
-  readonly serviceName?: string;
-  readonly serviceType?: string;
-  readonly serviceSubType?: string;
-  readonly languageName?: string;
+  readonly serviceName?: string | undefined;
+  readonly serviceType?: string | undefined;
+  readonly serviceSubType?: string | undefined;
+  readonly languageName?: string | undefined;
 }
 
 /**
