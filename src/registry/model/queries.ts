@@ -43,8 +43,7 @@ export function matcher(asked: Search): (entry: Entry) => boolean {
   const isByEngine = serviceType !== undefined && serviceSubType !== undefined && languageName !== undefined;
   let known: TargetKind | undefined;
   let isKnownWanted = false;
-  return ({ target }) => {
-    const { kind } = target;
+  return ({ kind, instance }) => {
     if (kind !== known) {
       known = kind;
       isKnownWanted =
@@ -55,7 +54,7 @@ export function matcher(asked: Search): (entry: Entry) => boolean {
         (languageName === undefined || kind.languageName === languageName);
     }
     // All others that are asked for by name were found by name.
-    return isKnownWanted && (!isByEngine || serviceName === undefined || target.serviceName === serviceName);
+    return isKnownWanted && (!isByEngine || serviceName === undefined || instance.target.serviceName === serviceName);
   };
 }
 
