@@ -54,10 +54,7 @@ export async function run(): Promise<void> {
       consul: consul ? `${consul.version}, one server, its log on disk` : "not built here",
     },
     rows,
-    heapBytesPerInstance: lookups.map(({ entries, heapPerInstance }) => ({
-      entries,
-      bytes: Math.round(heapPerInstance),
-    })),
+    bytesPerInstance: lookups.map(({ entries, bytes, bytesAfterLookups }) => ({ entries, bytes, bytesAfterLookups })),
     changeToSubscriber: feed,
     ratios,
     goals,
@@ -69,7 +66,7 @@ export async function run(): Promise<void> {
       `${name.padEnd(46)} ${String(Math.round(perSecond)).padStart(8)}/s  ${String(cpuMicroseconds).padStart(7)} µs CPU  p99 ${p99Ms} ms`,
     );
   console.log(`change → 1,000 subscribers: ${JSON.stringify(feed)}`);
-  console.log(`heap per instance: ${JSON.stringify(result.heapBytesPerInstance)}`);
+  console.log(`bytes per instance: ${JSON.stringify(result.bytesPerInstance)}`);
   console.log(`ratios: ${JSON.stringify(ratios)}\ngoals: ${JSON.stringify(goals)}`);
 }
 
@@ -87,13 +84,16 @@ interface Lookups {
   readonly batchedPerSecond: number;
   readonly ratio: number;
   readonly toListener: number;
-  readonly heapPerInstance: number;
+  readonly bytes: number;
+  /** Whether reading leaves anything behind. */
+  readonly bytesAfterLookups: number;
 }
 
 async function measureLookups(rows: Row[]): Promise<Lookups[]> {
   const results: Lookups[] = [];
   for (const entries of sizes) {
     const server = await startServer({ kind: "registry", entries, isDurable: false });
+    const bytes = await bytesPerInstance(server);
     const names = entries / 10;
     const path = (turn: number): string =>
       `/api/v1/capabilities?serviceName=service-${(turn * 7919) % names}&serviceType=tool-invoker`;
@@ -128,7 +128,8 @@ async function measureLookups(rows: Row[]): Promise<Lookups[]> {
       batchedPerSecond: batch.result.perSecond * 100,
       ratio: pairedRatio(ours, theirs),
       toListener: pairedRatio(ours, empty),
-      heapPerInstance: server.heapPerInstance,
+      bytes,
+      bytesAfterLookups: await bytesPerInstance(server),
     });
     server.stop();
     floor.stop();
@@ -361,6 +362,11 @@ async function sample(server: Server, request: (turn: number) => string): Promis
   return { result, cpuMicroseconds: ((await server.cpuMicroseconds()) - before) / result.operations };
 }
 
+async function bytesPerInstance({ url }: Server): Promise<number> {
+  const response = await fetch(`${url}/bench/memory`);
+  return Math.round(((await response.json()) as { bytesPerInstance: number }).bytesPerInstance);
+}
+
 const median = (samples: readonly Sample[]): Sample => {
   const sorted = samples.toSorted((a, b) => a.cpuMicroseconds - b.cpuMicroseconds);
   const middle = sorted[sorted.length >> 1];
@@ -391,7 +397,6 @@ const round = (value: number): number => Number(value.toPrecision(3));
 
 interface Server {
   readonly url: string;
-  readonly heapPerInstance: number;
   cpuMicroseconds(): Promise<number>;
   stop(): void;
 }
@@ -401,10 +406,9 @@ async function startServer(settings: ServerSettings): Promise<Server> {
   const args = ["--expose-gc", "--max-old-space-size=6000", script, JSON.stringify(settings)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   for await (const line of createInterface({ input: child.stdout })) {
-    const { url, heapPerInstance = 0 } = JSON.parse(line) as { url: string; heapPerInstance?: number };
+    const { url } = JSON.parse(line) as { url: string };
     return {
       url,
-      heapPerInstance,
       async cpuMicroseconds() {
         const response = await fetch(`${url}/bench/usage`);
         return ((await response.json()) as { cpuMicroseconds: number }).cpuMicroseconds;

@@ -157,7 +157,10 @@ export class RegistryCore {
     const nowMs = this.now().monotonicMs;
     for (let start = 0; start < entries.length; start += beatsPerSave) {
       const part = entries.slice(start, start + beatsPerSave);
-      const beats = part.map((entry) => ({ id: entry.instance.target.id, ageMs: nowMs - entry.heardAtMs }));
+      const beats = part.map(({ instance, heardAtMs }) => ({
+        id: instance.target.id,
+        ageMs: Math.max(0, nowMs - heardAtMs),
+      }));
       try {
         await this.#options.storage.saveBeats(beats);
       } catch (error) {

@@ -138,8 +138,10 @@ export function createRegistry(options: RegistryOptions): Registry {
     return isDiscovery(path) ? write(asked) : read(asked, parts);
   };
 
+  let last = { path: "", route: "unknown" };
   const counted = (path: string, found: HttpResponse): HttpResponse => {
-    count(routeOf(path), found.status);
+    if (last.path !== path) last = { path, route: routeOf(path) };
+    count(last.route, found.status);
     return found;
   };
   const quickly = (request: HttpRequest): MaybeAnswer | Promise<MaybeAnswer> => {

@@ -19,19 +19,20 @@ export function encodeTarget(target: ServiceTarget, dialect: Dialect): string | 
 }
 
 /** As JSON in an array, without its brackets; those for which the dialect has no word are left out. */
-export function encodeTargets(
-  entries: readonly { readonly instance: { readonly target: KeptTarget } }[],
-  dialect: Dialect,
-): string {
+export function encodeTargets(entries: readonly TargetOfEntry[], dialect: Dialect): string {
   let text = "";
   let lead = "";
-  for (const { instance } of entries) {
-    const json = encodeTarget(instance.target, dialect);
+  for (const { head, kind, instance } of entries) {
+    const json = dialect === "a" ? encodeTarget(instance.target, dialect) : head + kind.json;
     if (json === undefined) continue;
     text += lead + json;
     lead = ",";
   }
   return text;
+}
+
+interface TargetOfEntry extends Pick<KeptTarget, "head" | "kind"> {
+  readonly instance: { readonly target: KeptTarget };
 }
 
 /** A's enumeration has three members; a client of that time fails on any other. */

@@ -207,16 +207,16 @@ function isQuestion(value: unknown): value is ResolveQuestion {
 }
 
 function searchOf(query: Query, dialect: Dialect): Search {
-  const asked: Record<string, string> = {};
-  for (const field of ["serviceName", "serviceType", "serviceSubType", "languageName"]) {
-    const value = query.get(field);
-    if (value !== null && value !== "") asked[field] = value;
-  }
-  const { serviceType } = asked;
-  // Who speaks A knows the types by A's names.
-  if (dialect === "a" && serviceType !== undefined)
-    asked["serviceType"] = serviceTypeOfEnum(serviceType) ?? serviceType;
-  return asked;
+  const given = (field: string): string | undefined => query.get(field) || undefined;
+  const serviceType = given("serviceType");
+  return {
+    serviceName: given("serviceName"),
+    // Who speaks A knows the types by A's names.
+    serviceType:
+      dialect === "a" && serviceType !== undefined ? (serviceTypeOfEnum(serviceType) ?? serviceType) : serviceType,
+    serviceSubType: given("serviceSubType"),
+    languageName: given("languageName"),
+  };
 }
 
 const routes: ReadonlyMap<string, Readonly<Record<string, Read>>> = new Map(

@@ -89,14 +89,14 @@ export class Directory implements View {
 
   /** A heartbeat that this process got. */
   beat(entry: Entry, now: Moment): void {
-    entry.heardAtMs = now.monotonicMs;
+    entry.heardAtMs = Math.ceil(now.monotonicMs);
     entry.lastSeenMs = now.wallMs;
     entry.heardElsewhere = false;
   }
 
   /** A heartbeat that another replica got, so long ago; it may be older than ours. */
   beatElsewhere(entry: Entry, ageMs: number, now: Moment): void {
-    const heardAtMs = now.monotonicMs - Math.max(0, ageMs);
+    const heardAtMs = Math.ceil(now.monotonicMs - Math.max(0, ageMs));
     const newerByMs = heardAtMs - entry.heardAtMs;
     if (newerByMs <= 0) return;
     entry.heardAtMs = heardAtMs;
@@ -128,7 +128,7 @@ export class Directory implements View {
     const before = entry.instance;
     if (!instance.pinged) entry.lastSeenMs = undefined;
     // Silence is counted anew when heartbeats begin, and when a service comes back from wherever it was.
-    if (instance.pinged && isBack(before, instance)) entry.heardAtMs = now.monotonicMs;
+    if (instance.pinged && isBack(before, instance)) entry.heardAtMs = Math.ceil(now.monotonicMs);
     if (before.presence.kind === "Registered" && instance.presence.kind !== "Registered")
       entry.hiddenSinceMs = now.monotonicMs;
     if (isFoundAlike(before, instance)) {

@@ -1,11 +1,15 @@
 import type { Heard } from "./expiry.ts";
 import type { Instance } from "./instance.ts";
-import { KeptTarget } from "./kept-target.ts";
+import { KeptTarget, type TargetKind } from "./kept-target.ts";
 
 /** One service in memory: what is durable of it, replaced by changes, and its heartbeats, which are not. */
 export class Entry implements Heard {
-  instance: KeptInstance;
+  /** The target's, a step nearer: among a million services each step is a wait for memory. */
+  head: string;
+  kind: TargetKind;
+  /** In whole milliseconds, which V8 keeps without a box, rounded up: nobody may expire early. */
   heardAtMs: number;
+  instance: KeptInstance;
   heardElsewhere = false;
   /** The last heartbeat on the wall clock, for people; undefined before the first. */
   lastSeenMs: number | undefined;
@@ -15,14 +19,20 @@ export class Entry implements Heard {
   scheduledAtMs: number | undefined;
 
   constructor(instance: Instance, nowMs: number) {
-    this.instance = keep(instance, KeptTarget.of(instance.target));
-    this.heardAtMs = nowMs;
+    const target = KeptTarget.of(instance.target);
+    this.head = target.head;
+    this.kind = target.kind;
+    this.heardAtMs = Math.ceil(nowMs);
+    this.instance = keep(instance, target);
   }
 
   /** The same service after a change. An equal target stays the one that it was. */
   become(instance: Instance): void {
-    const { target } = this.instance;
-    this.instance = keep(instance, target.equals(instance.target) ? target : KeptTarget.of(instance.target));
+    const before = this.instance.target;
+    const target = before.equals(instance.target) ? before : KeptTarget.of(instance.target);
+    this.head = target.head;
+    this.kind = target.kind;
+    this.instance = keep(instance, target);
   }
 }
 

@@ -9,13 +9,14 @@ export class KeptTarget implements ServiceTarget {
   readonly id: string;
   readonly serviceName: string;
   readonly kind: TargetKind;
-  readonly #head: string;
+  /** The beginning of its JSON, up to where its kind's begins. */
+  readonly head: string;
 
   private constructor({ id, serviceName, host, port, ...rest }: ServiceTarget) {
     this.id = id;
     this.serviceName = serviceName;
     this.kind = kindOf(rest);
-    this.#head = flat(JSON.stringify({ id, serviceName, host, port }).slice(0, -1));
+    this.head = flat(JSON.stringify({ id, serviceName, host, port }).slice(0, -1));
   }
 
   static of(target: ServiceTarget): KeptTarget {
@@ -24,7 +25,7 @@ export class KeptTarget implements ServiceTarget {
 
   /** All nine keys, in the specification's order. */
   get json(): string {
-    return this.#head + this.kind.json;
+    return this.head + this.kind.json;
   }
 
   get host(): string {
@@ -52,7 +53,7 @@ export class KeptTarget implements ServiceTarget {
   equals(target: ServiceTarget): boolean {
     if (target === this) return true;
     const other = KeptTarget.of(target);
-    return other.#head === this.#head && other.kind.json === this.kind.json;
+    return other.head === this.head && other.kind.json === this.kind.json;
   }
 
   toJSON(): ServiceTarget {
@@ -60,7 +61,7 @@ export class KeptTarget implements ServiceTarget {
   }
 
   #place(): Pick<ServiceTarget, "host" | "port"> {
-    return JSON.parse(`${this.#head}}`) as ServiceTarget;
+    return JSON.parse(`${this.head}}`) as ServiceTarget;
   }
 }
 

@@ -6,10 +6,10 @@ import { multiCapability, type ServiceHealth } from "./service.ts";
 
 /** The questions of the specification ("Repository Queries"), each answered from an index. */
 export interface Search {
-  readonly serviceName?: string;
-  readonly serviceType?: string;
-  readonly serviceSubType?: string;
-  readonly languageName?: string;
+  readonly serviceName?: string | undefined;
+  readonly serviceType?: string | undefined;
+  readonly serviceSubType?: string | undefined;
+  readonly languageName?: string | undefined;
 }
 
 /**
@@ -19,7 +19,10 @@ export interface Search {
 export function search(directory: Directory, asked: Search, nowMs: number, limits: ExpiryLimits): readonly Entry[] {
   const found = candidates(directory, asked);
   const wanted = matcher(asked);
-  return found.filter((entry) => wanted(entry) && isListedAt(entry, nowMs, limits));
+  // Whoever was heard of lately is listed; only of the others must more be known.
+  const isListed = (entry: Entry): boolean =>
+    nowMs - entry.heardAtMs < limits.deregisterAfterMs || isListedAt(entry, nowMs, limits);
+  return found.filter((entry) => wanted(entry) && isListed(entry));
 }
 
 /** From the smallest index that has all that can match, in order. */
@@ -33,14 +36,14 @@ export function candidates(directory: Directory, asked: Search): readonly Entry[
   return merged(directory.ofType(serviceType), directory.ofType(multiCapability));
 }
 
-/** For entries out of one of the indexes above. Neighbours are mostly of one kind, so that each kind is looked at once. */
+/** For the candidates above. Neighbours are mostly of one kind, so that each kind is looked at once. */
 export function matcher(asked: Search): (entry: Entry) => boolean {
   const { serviceName, serviceType, serviceSubType, languageName } = asked;
   const exact = isExact(asked);
+  const isByEngine = serviceType !== undefined && serviceSubType !== undefined && languageName !== undefined;
   let known: TargetKind | undefined;
   let isKnownWanted = false;
-  return ({ instance: { target } }) => {
-    const { kind } = target;
+  return ({ kind, instance }) => {
     if (kind !== known) {
       known = kind;
       isKnownWanted =
@@ -50,7 +53,8 @@ export function matcher(asked: Search): (entry: Entry) => boolean {
         (serviceSubType === undefined || kind.serviceSubType === serviceSubType) &&
         (languageName === undefined || kind.languageName === languageName);
     }
-    return isKnownWanted && (serviceName === undefined || target.serviceName === serviceName);
+    // All others that are asked for by name were found by name.
+    return isKnownWanted && (!isByEngine || serviceName === undefined || instance.target.serviceName === serviceName);
   };
 }
 
