@@ -37,7 +37,7 @@ const checkEveryMs = 10_000;
 /** Less than this share of one processor is idle. */
 const idleShare = 0.05;
 /** Collecting takes some tenths of a second: it must be worth it, and must not come again soon. */
-const worthBytes = 8 * 1024 * 1024;
+const worthBytes = 4 * 1024 * 1024;
 const restMs = 60_000;
 
 const systemProbe = (): MemoryProbe => ({

@@ -19,21 +19,24 @@ import { linkTo } from "../router.ts";
 const columns: readonly TableColumn<KubernetesExecution>[] = [
   {
     title: "Name",
-    rem: 10.5,
+    rem: 14.6,
     cell: ({ metadata }) => <a href={linkTo("actions", metadata.namespace ?? "", metadata.name)}>{metadata.name}</a>,
   },
-  { title: "Namespace", rem: 6.5, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
-  { title: "Phase", rem: 10.5, cell: ({ status }) => <State word={status?.phase} /> },
-  { title: "Action", rem: 10, cell: ({ spec }) => inWords(spec.action) },
-  { title: "Target", rem: 9.5, cell: targetText },
-  { title: "Asked by", rem: 6.5, cell: ({ metadata }) => metadata.annotations?.[annotations.requestedBy] },
-  { title: "Decided by", rem: 6.5, cell: ({ status }) => status?.approval?.by },
-  { title: "Created", rem: 6, cell: ({ metadata }) => <Ago time={metadata.creationTimestamp} /> },
+  { title: "Namespace", rem: 6.6, cell: ({ metadata }) => <span class="quiet">{metadata.namespace}</span> },
+  { title: "Phase", rem: 11.5, cell: ({ status }) => <State word={status?.phase} /> },
+  { title: "Action", rem: 13.5, cell: actionText },
+  { title: "Asked by", rem: 8.2, cell: ({ metadata }) => metadata.annotations?.[annotations.requestedBy] },
+  { title: "Decided by", rem: 6.6, cell: ({ status }) => status?.approval?.by },
+  { title: "Created", rem: 5, cell: ({ metadata }) => <Ago time={metadata.creationTimestamp} /> },
 ];
 
-function targetText(execution: KubernetesExecution): string {
+/** "scale deployment checkout": most actions say the kind of what they change. */
+function actionText(execution: KubernetesExecution): string {
+  const action = inWords(execution.spec.action);
   const target = targetOf(execution);
-  return target ? `${target.kind} ${target.name}` : (execution.spec.resourceName ?? "");
+  if (!target) return [action, execution.spec.resourceName].filter(Boolean).join(" ");
+  const isSaid = action.toLowerCase().endsWith(` ${target.kind.toLowerCase()}`);
+  return isSaid ? `${action} ${target.name}` : `${action}: ${target.kind} ${target.name}`;
 }
 
 /** What waits for somebody comes first, then what is under way, then the latest. */

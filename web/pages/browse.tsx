@@ -68,7 +68,7 @@ function columnsOf(kind: Kind, definitions: readonly Column[], rows: readonly Ro
               widest(
                 name,
                 sample.map(({ cells }) => text(cells[index])),
-              ) + (stateColumns.has(name) ? 1.5 : 0),
+              ) + (stateColumns.has(name) ? 2.1 : 0),
             cell: ({ cells }) =>
               stateColumns.has(name) && cells[index] ? <State word={text(cells[index])} /> : text(cells[index]),
           },
