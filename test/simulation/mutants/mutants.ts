@@ -7,7 +7,19 @@ import { actions } from "../stories/actions.ts";
 import { classes } from "../stories/classes.ts";
 import { worlds } from "../stories/worlds.ts";
 import type { Story } from "../story.ts";
-import { answer, bodyOf, changing, done, isAbout, postponing, pretending, watching, withBody } from "./transports.ts";
+import {
+  answer,
+  bodyOf,
+  changing,
+  done,
+  isAbout,
+  postponing,
+  pretending,
+  repeatingCreates,
+  skippingAhead,
+  watching,
+  withBody,
+} from "./transports.ts";
 
 /** A bug of a known shape, where it shows, and the property that must notice it. */
 export interface Mutant extends Mutation {
@@ -31,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "does not put back what somebody else has set",
-    ...{ story: worlds, seed: 1, plan: [{ kind: "Meddle", atMs: 120_000, deed: "edit", pick: 1 }], killedBy: /^P[14]/ },
+    ...{ story: worlds, seed: 4, plan: [{ kind: "Meddle", atMs: 130_000, deed: "edit", pick: 1 }], killedBy: /^P[14]/ },
     transport: changing(
       (request) => isAbout(request, "PATCH", bindings),
       (request) => ({ ...request, target: request.target.replace("force=true", "force=false") }),
@@ -72,18 +84,11 @@ export const mutants: readonly Mutant[] = [
     ),
   },
   {
-    name: "does not list again after 410 Gone",
-    ...{
-      story: worlds,
-      seed: 1,
-      plan: [{ kind: "Wire", who: a, atMs: 8_500, fault: "Gone", times: 20 }],
-      killedBy: /^P4/,
-    },
+    name: "goes on from now after 410 Gone instead of listing again",
+    ...{ story: worlds, seed: 1, killedBy: /^P4/ },
+    plan: [{ kind: "Wire", who: a, atMs: 2_100, fault: "Gone", times: 20 }],
     relistEveryMs: 3_600_000,
-    transport: watching(
-      (event) => (event.type === "ERROR" ? "Stop" : [event]),
-      () => "Hang",
-    ),
+    transport: skippingAhead,
   },
   {
     name: "goes on leading although its lease is not renewed",
@@ -95,15 +100,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "measures the lease with the wall clock",
-    ...{ story: worlds, seed: 1, killedBy: /^P19/ },
-    plan: Array.from({ length: 12 }, (_, index) => ({
-      ...{ kind: "ClockStep", who: "b", byMs: 3_600_000, atMs: 8_000 + index * 12_000 },
-    })) as unknown as Plan,
+    ...{ story: worlds, seed: 4, killedBy: /^P19/ },
+    plan: [
+      { kind: "Pause", who: a, atMs: 30_000, forMs: 60_000 },
+      { kind: "ClockStep", who: a, atMs: 31_000, byMs: -3_600_000 },
+    ],
     env: (env) => ({ ...env, monotonicMs: () => env.now().getTime() }),
   },
   {
     name: "forgets what others have written into a status",
-    ...{ story: worlds, seed: 1, plan: [], killedBy: /^P14/ },
+    ...{ story: worlds, seed: 4, plan: [], killedBy: /^P14/ },
     transport: changing(
       (request) => isAbout(request, "PATCH", "worldinstances") && request.target.includes("/status"),
       (request) => {
@@ -141,19 +147,9 @@ export const mutants: readonly Mutant[] = [
     ),
   },
   {
-    name: "makes a Job anew when it does not know whether it made one",
-    ...{ story: actions, seed: 1, killedBy: /^P8/ },
-    plan: [{ kind: "Wire", who: a, atMs: 4_000, fault: "AnswerLost", times: 20 }],
-    transport: changing(
-      (request) => isAbout(request, "POST", "jobs"),
-      (request, env) => {
-        const { metadata, ...rest } = bodyOf(request);
-        return withBody(request, {
-          ...rest,
-          metadata: { ...metadata, name: `${metadata?.name}`.slice(0, 50) + env.uuid().slice(0, 8) },
-        });
-      },
-    ),
+    name: "sends a create twice",
+    ...{ story: actions, seed: 1, plan: [], killedBy: /^P8/ },
+    transport: repeatingCreates("jobs"),
   },
   {
     name: "acts before the intent is in the audit trail",

@@ -93,4 +93,37 @@ async function* mapped(
   else for (const line of lines) yield encode(line);
 }
 
+/** After 410 it watches from whatever is newest, as if nothing could have happened in between. */
+export const skippingAhead: Transport = (transport) => {
+  const gone = new Set<string>();
+  return async (request) => {
+    const path = request.target.split("?")[0] ?? "";
+    if (!isWatch(request)) return transport(request);
+    const fromNow = request.target.replace(
+      /&?resourceVersion=\d+/,
+      "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
+    );
+    const response = await transport(gone.has(path) ? { ...request, target: fromNow } : request);
+    const hide = (event: WatchLine): readonly WatchLine[] | "Stop" => {
+      if (event.type !== "ERROR") return [event];
+      gone.add(path);
+      return "Stop";
+    };
+    return { ...response, body: mapped(response.body, hide, () => []) };
+  };
+};
+
+/** Not trusting the first answer, and under another name, as a generated one would be. */
+export const repeatingCreates =
+  (resource: string): Transport =>
+  (transport, env) =>
+  async (request) => {
+    if (!isAbout(request, "POST", resource)) return transport(request);
+    const first = await transport(request);
+    const { metadata, ...rest } = bodyOf(request);
+    const name = `${metadata?.name?.slice(0, 50)}-${env.uuid().slice(0, 8)}`;
+    await transport(withBody(request, { ...rest, metadata: { ...metadata, name } }));
+    return first;
+  };
+
 const encode = (line: WatchLine): Uint8Array => Buffer.from(`${JSON.stringify(line)}\n`);
