@@ -1,6 +1,7 @@
 import type { Client } from "../../src/client/client.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { mutatedAnnotation } from "./obstacles.ts";
+import { foreignCondition } from "./properties.ts";
 import type { Story } from "./story.ts";
 
 /** The objects of a plane at rest, without what chance and the clock decide: uids, versions, times, owners of fields. */
@@ -41,7 +42,7 @@ function masked({ metadata, ...rest }: KubeObject): unknown {
 }
 
 function withoutTimes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutTimes);
+  if (Array.isArray(value)) return value.filter(({ type }) => type !== foreignCondition).map(withoutTimes);
   if (typeof value === "string") return value.replace(time, "T").replace(uuid, "U");
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value)
@@ -54,7 +55,15 @@ function withoutTimes(value: unknown): unknown {
 const passing = new Set([mutatedAnnotation, "deployment.kubernetes.io/revision"]);
 /** Fields that count how often something happened on the way, and addresses that are dealt out by chance. */
 const history = new Set([
-  ...["observedGeneration", "observed_generation", "generation", "resourceVersion", "clusterIP", "clusterIPs", "capstan.dev/applied"],
+  ...[
+    "observedGeneration",
+    "observed_generation",
+    "generation",
+    "resourceVersion",
+    "clusterIP",
+    "clusterIPs",
+    "capstan.dev/applied",
+  ],
 ]);
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;

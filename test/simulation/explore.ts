@@ -43,9 +43,16 @@ export async function judgePlan(
   mutation?: Mutation,
 ): Promise<{ readonly violations: readonly string[]; readonly digest: string; readonly crashes: number }> {
   const result = await run({ story, seed, plan, ...(mutation && { mutation }) });
-  const ends = differences(calm.state, result.state).map((text) => `P4 ${text}`);
-  return { violations: [...result.violations, ...ends], digest: result.digest, crashes: result.crashes };
+  const ends = story.isHistory ? [] : differences(calm.state, result.state).map((text) => `P4 ${text}`);
+  const isWatched = !plan.some(({ kind }) => ["Meddle", "Intruder", "Webhook", "Quota"].includes(kind));
+  const deletes = isWatched && !story.isHistory ? [...result.deletes].filter((name) => isKept(name, calm)) : [];
+  const lost = deletes.map((name) => `P4 ${name} was deleted, which no calm run does`);
+  return { violations: [...result.violations, ...ends, ...lost], digest: result.digest, crashes: result.crashes };
 }
+
+/** Made once and kept, as long as nothing goes wrong. */
+const isKept = (deleted: string, { deletes, state }: RunResult): boolean =>
+  !deletes.has(deleted) && [...state.keys()].some((name) => name.endsWith(`/${deleted.split("/")[1]}`));
 
 /** P3, P5: the same wishes in another order and without the detours lead to the same end. */
 async function judgeDirect(story: Story, seed: number, calm: RunResult): Promise<readonly string[]> {

@@ -1,3 +1,4 @@
+import type { AuditTrail } from "../../src/audit/trail.ts";
 import type { Env } from "../../src/env/env.ts";
 import type { HttpHandler } from "../../src/http/message.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
@@ -8,4 +9,7 @@ export interface Mutation {
   readonly transport?: (transport: HttpHandler, env: Env) => HttpHandler;
   readonly env?: (env: Env) => Env;
   readonly controller?: (controller: Controller) => Controller;
+  readonly trail?: (trail: AuditTrail, env: Env) => AuditTrail;
+  /** A bug that a list soon heals is shown with the product's own hour between lists. */
+  readonly relistEveryMs?: number;
 }

@@ -19,6 +19,8 @@ export interface SimulatedProcess {
 }
 
 export interface ProgramParts {
+  readonly api: SimulatedApi;
+  readonly mutation?: Mutation;
   readonly env: Env;
   readonly client: Client;
   readonly manager: Manager;
@@ -64,11 +66,11 @@ export function startProcess(api: SimulatedApi, options: ProcessOptions): Simula
     instance: who,
     drainMs: 5_000,
     ...(lease !== undefined && {
-      watcher: { relistEveryMs },
+      watcher: { relistEveryMs: mutation?.relistEveryMs ?? relistEveryMs },
       leaderElection: { name: lease, namespace: "default", identity: who, retryPeriodMs },
     }),
   });
-  for (const controller of options.controllers({ env, client, manager }))
+  for (const controller of options.controllers({ api, env, client, manager, ...(mutation && { mutation }) }))
     manager.add(mutation?.controller?.(controller) ?? controller);
   void manager.start();
   void manager.stopped.then((reason) => {

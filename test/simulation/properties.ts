@@ -1,6 +1,7 @@
 import type { Client } from "../../src/client/client.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
-import { describeWrite, isOfInterest, type Journal, type Write } from "./journal.ts";
+import { describeWrite, isOfInterest, type Write } from "./journal.ts";
+import type { SimulatedApi } from "./simulated-api.ts";
 import type { Look, Story } from "./story.ts";
 
 /** Marks what is somebody else's, whatever it is called. */
@@ -12,13 +13,21 @@ export const isPlane = (who: string): boolean => who.startsWith("plane-");
 const isIntruder = (who: string): boolean => who.startsWith("plane-intruder");
 
 /** The properties that hold at every moment; answers the violations as they are found. */
-export function watchProperties(story: Story, journal: Journal, look: Look): string[] {
+export function watchProperties(story: Story, api: SimulatedApi, look: Look): string[] {
   const violations: string[] = [];
-  const rules = [deletesByUid, leavesForeignAlone(look), honestGeneration, singleWriter(), calm(), story.watch?.(look)];
+  const rules = [
+    deletesByUid(story),
+    leavesForeignAlone(look),
+    keepsForeignConditions(look),
+    honestGeneration,
+    singleWriter(),
+    calm(),
+    story.watch?.(look, api),
+  ];
   // Before the mirror moves on: a rule wants to know what was there.
-  journal.onWrite((write) => {
+  api.journal.onWrite((write) => {
     for (const rule of rules) {
-      const objection = isPlane(write.who) || rule === rules[3] ? rule?.(write) : undefined;
+      const objection = rule?.(write);
       if (objection !== undefined && violations.length < maxViolations)
         violations.push(`${objection} (${describeWrite(write)})`);
     }
@@ -30,21 +39,27 @@ const maxViolations = 20;
 
 type Rule = (write: Write) => string | undefined;
 
-const deletesByUid: Rule = ({ method, body, resource, who }) => {
-  if (method !== "DELETE" || !isOfInterest({ resource }) || !isPlane(who)) return undefined;
-  const { preconditions } = body as { readonly preconditions?: { readonly uid?: string } };
-  return preconditions?.uid === undefined ? "P7 a delete does not say which object it means" : undefined;
-};
+const deletesByUid =
+  ({ namedByUid = [] }: Story): Rule =>
+  ({ method, body, resource, who }) => {
+    if (method !== "DELETE" || !isPlane(who) || !isOfInterest({ resource }) || namedByUid.includes(resource))
+      return undefined;
+    const { preconditions } = body as { readonly preconditions?: { readonly uid?: string } };
+    return preconditions?.uid === undefined ? "P7 a delete does not say which object it means" : undefined;
+  };
 
 const leavesForeignAlone =
   (look: Look): Rule =>
-  ({ resource, namespace, name, subresource }) =>
+  ({ who, resource, namespace, name, subresource }) =>
+    isPlane(who) &&
     // A status may be told of anybody's object.
-    subresource === "" && look.get(resource, namespace, name)?.metadata.annotations?.[foreignAnnotation] === "true"
+    subresource === "" &&
+    look.get(resource, namespace, name)?.metadata.annotations?.[foreignAnnotation] === "true"
       ? "P7 an object of somebody else was written"
       : undefined;
 
-const honestGeneration: Rule = ({ subresource, answer }) => {
+const honestGeneration: Rule = ({ who, subresource, answer }) => {
+  if (!isPlane(who)) return undefined;
   const { observedGeneration = 0 } = (answer.status ?? {}) as { readonly observedGeneration?: number };
   const { generation = 0 } = answer.metadata;
   return subresource === "status" && observedGeneration > generation
@@ -54,6 +69,22 @@ const honestGeneration: Rule = ({ subresource, answer }) => {
 
 /** The lease that the replicas of the plane compete for. */
 export const planeLease = "plane";
+
+/** P14: a condition that somebody else has set stays. */
+const keepsForeignConditions =
+  (look: Look): Rule =>
+  ({ who, resource, namespace, name, answer }) => {
+    if (!isPlane(who) || isGone(answer)) return undefined;
+    const had = hasForeignCondition(look.get(resource, namespace, name));
+    return had && !hasForeignCondition(answer) ? "P14 what somebody else had said in the status is lost" : undefined;
+  };
+
+export const foreignCondition = "Lit";
+const isGone = ({ kind }: KubeObject): boolean => kind === "Status";
+const hasForeignCondition = (object: KubeObject | undefined): boolean =>
+  (object as { status?: { conditions?: readonly { readonly type: string }[] } })?.status?.conditions?.some(
+    ({ type }) => type === foreignCondition,
+  ) ?? false;
 
 /** A process writes only while nobody else holds the lease, as the API has it. */
 function singleWriter(): Rule {
@@ -75,7 +106,7 @@ function singleWriter(): Rule {
 function calm(): Rule {
   const recent = new Map<string, number[]>();
   return (write) => {
-    if (!isOfInterest(write)) return undefined;
+    if (!isOfInterest(write) || !isPlane(write.who)) return undefined;
     const key = `${write.who} ${write.resource}/${write.namespace}/${write.name}`;
     const times = (recent.get(key) ?? []).filter((atMs) => write.atMs - atMs < 60_000);
     recent.set(key, [...times, write.atMs]);

@@ -41,7 +41,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const { story, seed, plan } = options;
   const api = await startSimulatedApi(seed, story.groups);
   const live = new LiveObjects();
-  const violations = watchProperties(story, api.journal, live);
+  const violations = watchProperties(story, api, live);
   api.journal.onWrite((write) => live.apply(write));
   const stage = new Stage(api, options);
   try {
@@ -112,7 +112,10 @@ async function rest(api: SimulatedApi, stage: Stage): Promise<readonly string[]>
     }
     last = quietSince;
     for (const process of stage.plane) process.wire.heal();
+    const before = reconcilesOf(stage);
     await api.env.advance(quietMs);
+    const reconciles = reconcilesOf(stage) - before;
+    if (reconciles > maxReconcilesAtRest) return [`P20 ${reconciles} reconciles in ${quietMs / 60_000} quiet minutes`];
   }
 }
 
@@ -125,6 +128,11 @@ async function restartQuietly(api: SimulatedApi, stage: Stage): Promise<readonly
   return more.map((write) => `P2 a new process writes what was there already (${describeWrite(write)})`);
 }
 
+const reconcilesOf = (stage: Stage): number =>
+  stage.plane.flatMap(({ manager }) => manager.controllers).reduce((sum, { reconciles }) => sum + reconciles, 0);
+
+/** Every object is looked at again after each list, and some ask for it; nobody polls. */
+const maxReconcilesAtRest = 300;
 const restWithinMs = 3_600_000;
 const quietMs = 180_000;
 

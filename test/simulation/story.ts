@@ -28,14 +28,18 @@ export interface Story {
   readonly oldVersion?: Mutation;
   /** What the user does, in order; the chance decides which of many things, and when. */
   readonly script: (random: () => number) => readonly Step[];
+  /** True: what went wrong on the way may rightly show in the end, so ends are not compared. */
+  readonly isHistory?: boolean;
   /** Kinds whose objects make up the end state. */
   readonly compares: readonly KindRef[];
   /** Kinds that the plane makes: what a meddler may lay hands on, and what a quota or webhook stands in the way of. */
   readonly children: readonly KindRef[];
+  /** Resources whose names are as unique as uids. */
+  readonly namedByUid?: readonly string[];
   /** Kinds that the user makes; what they are at the end decides the rest, however they came to be so. */
   readonly wants?: readonly KindRef[];
   /** Continuous properties of this system: looks at every write and answers what is wrong with it. */
-  readonly watch?: (look: Look) => (write: Write) => string | undefined;
+  readonly watch?: (look: Look, api: SimulatedApi) => (write: Write) => string | undefined;
   /** Properties of this system at the end. */
   readonly finally?: (client: Client) => Promise<readonly string[]>;
 }

@@ -1,5 +1,6 @@
 import type { Story } from "../story.ts";
+import { actions } from "./actions.ts";
 import { classes } from "./classes.ts";
 import { worlds } from "./worlds.ts";
 
-export const stories: readonly Story[] = [worlds, classes];
+export const stories: readonly Story[] = [worlds, classes, actions];

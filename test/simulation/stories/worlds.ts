@@ -4,6 +4,7 @@ import { CapabilityBinding } from "../../../src/api/capability-binding.ts";
 import { GameDefinition } from "../../../src/api/game-definition.ts";
 import { ModuleManifest } from "../../../src/api/module-manifest.ts";
 import { WorldInstance } from "../../../src/api/world-instance.ts";
+import type { Client } from "../../../src/client/client.ts";
 import { systems } from "../../../src/control-plane/controllers.ts";
 import * as example from "../../../src/controllers/capability-resolver/example-world.ts";
 import type { KindRef } from "../../../src/kube/kind.ts";
@@ -11,9 +12,9 @@ import type { KubeObject } from "../../../src/kube/object.ts";
 import type { Write } from "../journal.ts";
 import { withoutLabel } from "../old-version.ts";
 import type { ProgramParts } from "../process.ts";
-import { foreignAnnotation } from "../properties.ts";
+import { foreignAnnotation, foreignCondition, isPlane } from "../properties.ts";
 import type { Look, Step, Story } from "../story.ts";
-import { change, here, put, remove } from "../user.ts";
+import { change, here, namespace, put, remove } from "../user.ts";
 
 /** Worlds whose modules come, change and go, and the bindings that the resolver makes of it. */
 export const worlds: Story = {
@@ -73,9 +74,23 @@ function script(random: () => number): readonly Step[] {
     const atMs = 8_000 + Math.floor(random() * 140_000);
     steps.push({ atMs, ...pick(changes)(pick, random) });
   }
+  // The status is not ours alone: a lamp says of a world that it is lit.
+  steps.push({ atMs: 7_500, what: "somebody adds a condition", run: (client) => light(client) });
   // What a stopped world keeps depends on when it was stopped, so at the end none is.
   for (const name of names) steps.push({ atMs: 149_000, ...runs(name) });
   return steps.sort((one, other) => one.atMs - other.atMs);
+}
+
+async function light(client: Client): Promise<void> {
+  const condition = {
+    type: foreignCondition,
+    status: "True",
+    reason: "Lamp",
+    message: "",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  };
+  const lit = { metadata: { name: names[0], namespace }, status: { conditions: [condition] } };
+  await client.apply(WorldInstance, lit as never, { fieldManager: "lamp", subresource: "status", force: true });
 }
 
 const runs = (name: string): Omit<Step, "atMs"> => ({
@@ -170,6 +185,7 @@ const foreignBinding = (name: string): CapabilityBinding =>
 function honestWorlds(look: Look): (write: Write) => string | undefined {
   return (write) => {
     if (write.resource !== WorldInstance.plural || write.subresource !== "status") return undefined;
+    if (!isPlane(write.who)) return undefined;
     const world = write.answer as WorldInstance;
     if (world.status?.phase !== "Running") return undefined;
     const own = look

@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { calmRun, judgePlan } from "../explore.ts";
+import { mutants } from "./mutants.ts";
+
+/** The proof of the tester: every bug of a known shape must be noticed, by the property that is there for it. */
+for (const mutant of mutants)
+  test(`a plane that ${mutant.name} is found out`, async () => {
+    const { story, seed, plan } = mutant;
+    const { violations } = await judgePlan(story, seed, plan, await calmRun(story, seed), mutant);
+    assert.ok(
+      violations.some((text) => mutant.killedBy.test(text)),
+      `it lived; what was noticed: ${violations.join("; ") || "nothing"}`,
+    );
+  });
+
+test(`${mutants.length} of ${mutants.length} known shapes are tried`, () => assert.ok(mutants.length >= 14));
