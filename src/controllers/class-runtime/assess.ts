@@ -1,5 +1,5 @@
 import type { ClassRuntime, ClassRuntimePhase, DegradedReason } from "../../api/class-runtime.ts";
-import { findCondition } from "../../kube/condition.ts";
+import { findCondition, isConditionTrue } from "../../kube/condition.ts";
 import { childKindOf } from "./child-kinds.ts";
 import type { Decision, Observation } from "./evaluate.ts";
 import { nextPhase } from "./life-cycle.ts";
@@ -115,7 +115,9 @@ function lookAgain(
 ): number | undefined {
   const { lookAgainMs: enforcement, verdict } = decision.enforcement;
   // Enforcement was held back by the phase that has just ended.
-  if (phase === "available") return moved && verdict?.reason === "NotAvailable" ? soonMs : enforcement;
+  if (phase === "available" && moved && verdict?.reason === "NotAvailable") return soonMs;
+  // Of a rollout that gets stuck nobody tells: the old pods still serve, and the new one only waits.
+  if (phase === "available") return earliest([enforcement, ...waitingLeftMs(pods.filter(isWaiting), now, timeouts)]);
   if (phase === "degraded") {
     // A spec that cannot be rendered becomes no better by waiting.
     if (decision.anomalies[0]?.reason === "ApplyInvalid") return undefined;
@@ -129,14 +131,27 @@ function lookAgain(
   const deadlines = [
     timeouts.readyMs - sinceMs,
     ...(decision.missing.length > 0 ? [timeouts.missingMs - sinceMs] : []),
-    // A pod that waits for an image or a node becomes trouble at its own time.
-    ...pods.flatMap(({ metadata }) => {
-      const leftMs = timeouts.waitingMs - (now.getTime() - Date.parse(metadata.creationTimestamp ?? ""));
-      return leftMs > 0 ? [leftMs] : [];
-    }),
+    ...waitingLeftMs(pods, now, timeouts),
   ];
   return Math.max(soonMs, Math.min(...deadlines));
 }
+
+type Pods = Observation["pods"];
+
+/** A pod that waits for an image or a node becomes trouble at its own time. */
+const waitingLeftMs = (pods: Pods, now: Date, { waitingMs }: Observation["settings"]["timeouts"]): readonly number[] =>
+  pods.flatMap(({ metadata }) => {
+    const leftMs = waitingMs - (now.getTime() - Date.parse(metadata.creationTimestamp ?? ""));
+    return leftMs > 0 ? [Math.max(soonMs, leftMs)] : [];
+  });
+
+const isWaiting = ({ metadata, status }: Pods[number]): boolean =>
+  metadata.deletionTimestamp === undefined && !isConditionTrue(status?.conditions, "Ready");
+
+const earliest = (waits: readonly (number | undefined)[]): number | undefined => {
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
 
 const soonMs = 10;
 const maxNamed = 3;

@@ -237,6 +237,16 @@ describe("phases", () => {
     assert.equal(at("progressing", unreadyChildren, 100_000), 200_000);
   });
 
+  test("an available class looks again when a pod of a rollout has waited too long", () => {
+    const at = (status: Pod["status"], ageMs: number) => {
+      const given = { ...cart, ...inPhase("available", 5_000) };
+      const pods = [pod("cart", status, ageMs)];
+      return conclude(observation(given, { children: readyChildren, pods })).assessment.lookAgainMs;
+    };
+    assert.equal(at({ phase: "Pending" }, 20_000), 40_000);
+    assert.equal(at({ phase: "Running", conditions: [{ type: "Ready", status: "True" }] }, 20_000), undefined);
+  });
+
   test("tries after a refusal become rarer, up to the limit", () => {
     const waits = [0, 5_000, 20_000, 80_000, 1_000_000].map((sinceMs) => {
       const given = { ...cart, ...inPhase("degraded", sinceMs) };
