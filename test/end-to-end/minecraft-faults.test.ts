@@ -285,6 +285,10 @@ test("a jar that names no version is called as its Plugin says, even when the fi
     );
   };
   await called("0.0.0", "FallbackVersion");
+  assert.equal(
+    findCondition((await world.plugin("nameless")).status?.conditions, "RepositoryAvailable")?.message,
+    "1 version is known; whatever is found there is taken, since spec.source.checksum is not set",
+  );
   const change = (spec: object): Promise<Plugin> =>
     world.client.patch(Plugin, { namespace, name: "nameless" }, { type: "merge", value: { spec } });
   await change({ version: "3.2" });

@@ -48,7 +48,8 @@ export function mergePluginFacts(
         lastFetched: formatTime(now),
         fetchedFrom,
       };
-      const said = `${availableVersions.length} versions are known`;
+      const count = availableVersions.length;
+      const said = [`${count} ${count === 1 ? "version is" : "versions are"} known`, ...doubtsAbout(plugin)].join("; ");
       return { status: { ...status, conditions: conditionsOf(plugin, true, "Available", said, now) }, events: [] };
     }
     case "Failed": {
@@ -71,6 +72,18 @@ export function mergePluginFacts(
       };
     }
   }
+}
+
+/** What is allowed, but worth a second look. */
+function doubtsAbout({ spec: { source } }: Plugin): readonly string[] {
+  if (source.type !== "url") return [];
+  const isJar = URL.parse(source.url ?? "")?.pathname.endsWith(".jar") ?? false;
+  return [
+    ...(source.checksum === undefined
+      ? ["whatever is found there is taken, since spec.source.checksum is not set"]
+      : []),
+    ...(isJar ? [] : ["spec.source.url does not end in .jar"]),
+  ];
 }
 
 /** What the known versions came from, so that a changed source is noticed. */
