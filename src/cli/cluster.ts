@@ -24,18 +24,21 @@ export const withClusterFlags = (command: Command): Command =>
 
 /** Flags first, then KUBECONFIG, then `capstan up` in this folder, then the user's own kubeconfig. */
 export async function connectTo(flags: ClusterFlags, metrics?: ClientMetrics): Promise<ClusterClient> {
+  const paths = kubeconfigPaths(flags);
   try {
     return await clientFromKubeconfig({
       env: systemEnv,
-      paths: kubeconfigPaths(flags),
+      paths,
       ...(flags.context && { context: flags.context }),
       ...(metrics && { metrics }),
     });
   } catch (error) {
-    if (error instanceof KubeconfigError) throw new Failure(error.message);
-    throw error;
+    if (!(error instanceof KubeconfigError)) throw error;
+    throw new Failure(paths.some((path) => existsSync(path)) ? error.message : `${error.message}; ${howToNameOne}`);
   }
 }
+
+const howToNameOne = "start `capstan up`, or say where it runs with --data-dir, or name a cluster with --kubeconfig";
 
 function kubeconfigPaths({ kubeconfig, dataDir }: ClusterFlags): readonly string[] {
   if (kubeconfig !== undefined) return [kubeconfig];

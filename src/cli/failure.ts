@@ -1,3 +1,6 @@
+import { ApiError } from "../client/api-error.ts";
+import { ConnectionError, CredentialError } from "../client/connection-error.ts";
+
 /** Something that the person at the terminal can mend: said in one line, without a stack. */
 export class Failure extends Error {
   readonly exitCode: number;
@@ -13,13 +16,20 @@ export async function failClearly(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (error instanceof Failure) {
-      process.stderr.write(`capstan: ${error.message}\n`);
-      process.exitCode = error.exitCode;
-      return;
-    }
-    reportBug(error);
+    const failure = failureOf(error);
+    if (failure === undefined) return reportBug(error);
+    process.stderr.write(`capstan: ${failure.message}\n`);
+    process.exitCode = failure.exitCode;
   }
+}
+
+/** A server that is not there or says no is nobody's bug; everything else that was not expected is ours. */
+export function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error;
+  if (error instanceof ConnectionError)
+    return new Failure(`${error.message}; does it run? \`capstan doctor\` looks at the way there`);
+  if (error instanceof CredentialError || error instanceof ApiError) return new Failure(error.message);
+  return undefined;
 }
 
 export function reportBug(error: unknown): void {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { KubeObject } from "../kube/object.ts";
 import { parseYaml } from "../kube/yaml.ts";
 import { Failure } from "./failure.ts";
+import { whyUnreadable } from "./unreadable.ts";
 
 /** An object from a file, with where it stood, so that a message can say so. */
 export interface ManifestObject {
@@ -25,7 +26,7 @@ function filesOf(path: string): string[] {
       .sort()
       .map((name) => join(path, name));
   } catch (error) {
-    throw new Failure(`${path} cannot be read: ${(error as Error).message}`);
+    throw new Failure(`${path} cannot be read: ${whyUnreadable(error)}`);
   }
 }
 

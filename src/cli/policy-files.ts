@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 import type { PolicyFile } from "../rego/load.ts";
 import { Failure } from "./failure.ts";
+import { whyUnreadable } from "./unreadable.ts";
 
 /** Policies and data as `opa` reads them: files as they are, folders with everything below them but what is ignored. */
 export function readPolicyFiles(paths: readonly string[], ignored: readonly string[] = []): readonly PolicyFile[] {
@@ -9,7 +10,7 @@ export function readPolicyFiles(paths: readonly string[], ignored: readonly stri
     try {
       return statSync(path).isDirectory() ? filesBelow(path, [], ignored) : [read(path, [])];
     } catch (error) {
-      throw new Failure(`${path} cannot be read: ${(error as Error).message}`);
+      throw new Failure(`${path} cannot be read: ${whyUnreadable(error)}`);
     }
   });
 }

@@ -14,6 +14,7 @@ import { Failure, failClearly } from "../failure.ts";
 import { type OutputFormat, oneLine, outputOption, render } from "../output.ts";
 import { setting } from "../settings.ts";
 import { formatTable } from "../table.ts";
+import { whyUnreadable } from "../unreadable.ts";
 
 interface StoreFlags {
   readonly dataDir: string;
@@ -142,7 +143,7 @@ function readKey({ auditKey, dataDir, databaseUrl }: VerifyFlags): AuditVerifier
     const pem = readFileSync(file, "utf8");
     return pem.includes("PRIVATE KEY") ? auditSigner(pem) : auditVerifier(pem);
   } catch (error) {
-    throw new Failure(`the audit key ${file} cannot be read: ${(error as Error).message}`);
+    throw new Failure(`the audit key ${file} cannot be read: ${whyUnreadable(error)}`);
   }
 }
 

@@ -39,6 +39,14 @@ async function explain(kindName: string, name: string, flags: ExplainFlags): Pro
   // The solver gives way to others on timers that do not keep a process alive.
   const hold = createProcessHold();
   hold.take();
+  try {
+    await tellStory(kind, name, flags);
+  } finally {
+    hold.close();
+  }
+}
+
+async function tellStory(kind: Kind, name: string, flags: ExplainFlags): Promise<void> {
   const { client, close, namespace } = await connectTo(flags);
   try {
     const key = kind.namespaced ? { namespace: flags.namespace ?? namespace, name } : { name };
@@ -47,7 +55,6 @@ async function explain(kindName: string, name: string, flags: ExplainFlags): Pro
     process.stdout.write(render({ value: story, names, table: (isWide) => tell(story, isWide) }, flags.output));
   } finally {
     await close();
-    hold.close();
   }
 }
 

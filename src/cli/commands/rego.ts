@@ -7,6 +7,7 @@ import type { ExplainMode } from "../../rego/explain.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { readPolicyFiles } from "../policy-files.ts";
 import { synchronousHttp } from "../synchronous-http.ts";
+import { whyUnreadable } from "../unreadable.ts";
 
 /** `capstan rego eval|test|check`: policies, as users of `opa` expect it. */
 export function regoCommand(): Command {
@@ -186,7 +187,7 @@ function readText(file: string | number, name: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Failure(`${name} cannot be read: ${(error as Error).message}`);
+    throw new Failure(`${name} cannot be read: ${whyUnreadable(error)}`);
   }
 }
 

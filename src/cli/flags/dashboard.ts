@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { DashboardSources, OidcSettings } from "../../control-plane/dashboard.ts";
 import { Failure } from "../failure.ts";
 import { setting } from "../settings.ts";
+import { whyUnreadable } from "../unreadable.ts";
 
 /** Where people reach the dashboard of a cluster, and how they sign in besides pasting a token. */
 export interface DashboardFlags {
@@ -60,6 +61,6 @@ function secretIn(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
-    throw new Failure(`--dashboard-oidc-client-secret-file: ${file} cannot be read: ${(error as Error).message}`);
+    throw new Failure(`--dashboard-oidc-client-secret-file: ${file} cannot be read: ${whyUnreadable(error)}`);
   }
 }
