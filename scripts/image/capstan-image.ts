@@ -13,11 +13,14 @@ export async function capstanImage(reference: string, compression = 9): Promise<
 }
 
 /**
- * Node's own permissions on top of the container's: no other program, no native code, no threads (only SQLite has one, and a
- * cluster has PostgreSQL), and writing only where it is needed.
+ * Node's own permissions on top of the container's: no other program, no native code, and writing only where it is needed.
+ * The solver has a thread for large questions, which may do no more than the rest.
  */
 const permissions = [
   "--permission",
+  "--allow-worker",
+  // It warns of threads with every start; the permissions hold for them, which a test shows.
+  "--disable-warning=PERM0006",
   "--allow-fs-read=*",
   "--allow-fs-write=/tmp",
   // Where an action's Job says how it went, and where a server's jars are put.

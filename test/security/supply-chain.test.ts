@@ -45,9 +45,9 @@ test("S20: what runs stays small and free", () => {
 });
 
 test("S19: nothing but fixed words is ever put into SQL; values go beside it", () => {
-  /** Words of our own code: table and column names from constants, question marks, a locking clause. */
+  /** Words of our own code: table and column names from constants, placeholders, names of types, a locking clause. */
   const fixedWords: readonly RegExp[] = [
-    /^(table|lock|name|onConflict|conditions|tuples|pageSize|key|column)$/,
+    /^(table|lock|name|onConflict|conditions|tuples|arrays|pageSize|key|column)$/,
     /^quoted\(channel\)$/,
     /^columns\.join\(", "\)$/,
     /^\w+\.map\(\(\) => "\?"\)\.join\(",? ?"\)$/,
