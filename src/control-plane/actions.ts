@@ -5,6 +5,7 @@ import { stampingWebhooks } from "../controllers/action-executor/approval/webhoo
 import { actionExecutor } from "../controllers/action-executor/controller.ts";
 import { defaultSettings, type Settings } from "../controllers/action-executor/evaluate.ts";
 import { freezeSwitch } from "../controllers/action-executor/freeze-switch.ts";
+import { createPolicyKeeper } from "../controllers/action-executor/policy/policy-keeper.ts";
 import { policyWatch } from "../controllers/action-executor/policy-watch.ts";
 import { remediationController } from "../controllers/remediation/controller.ts";
 import { idleWorkflows } from "../controllers/remediation/idle-workflows.ts";
@@ -54,12 +55,13 @@ export interface ActionControllerOptions {
 
 export function actionControllers({ env, metrics, image, actions }: ActionControllerOptions): readonly Controller[] {
   const { audit, settings } = actions ?? { audit: noTrail, settings: defaultActionSettings };
+  const policies = createPolicyKeeper(env, metrics);
   return [
-    actionExecutor({ env, metrics, audit, settings: { ...settings, image } }),
+    actionExecutor({ env, metrics, audit, settings: { ...settings, image }, policies }),
     remediationController({ metrics, coolDownMs: settings.coolDownMs }),
     idleWorkflows(),
     freezeSwitch(audit),
-    policyWatch(env, audit),
+    policyWatch(policies, audit),
   ];
 }
 

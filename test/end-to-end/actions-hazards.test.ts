@@ -21,6 +21,7 @@ import { specHashOf } from "../../src/controllers/action-executor/spec-hash.ts";
 import { remediationController } from "../../src/controllers/remediation/controller.ts";
 import type { HttpHandler, HttpRequest } from "../../src/http/message.ts";
 import { findCondition } from "../../src/kube/condition.ts";
+import { MetricsRegistry } from "../../src/runtime/metrics.ts";
 import { type ActionCluster, type JobBehaviour, setPolicies, signer, startActionCluster } from "./actions-cluster.ts";
 import { deployment, namespace, scale, shop, thing } from "./actions-examples.ts";
 import { eventually } from "./embedded.ts";
@@ -386,6 +387,7 @@ test("F45: policies that are broken, gone, missing or changed in the meantime", 
   const thirteen = (word: string): string =>
     `package kubernetesexecution.safety.test\n${word} if input.parameters.replicas == 13`;
   const manager = await cluster.start();
+  let newest = manager;
   let number = 0;
   /** Asks until the answer is as wanted: what was written to a ConfigMap is known a moment later. */
   const asked = (replicas: number, isWanted: (execution: KubernetesExecution) => void): Promise<KubernetesExecution> =>
@@ -430,9 +432,27 @@ test("F45: policies that are broken, gone, missing or changed in the meantime", 
 
   await context.test("who has never seen a good set allows nothing", async () => {
     await manager.stop();
-    await cluster.start();
+    newest = await cluster.start();
     const { status } = await denied(4, /no safety policies are loaded/);
     assert.equal(findCondition(status?.conditions, "PolicyViolation")?.reason, "PolicyUnavailable");
+  });
+
+  await context.test("a set that breaks before anybody has asked leaves the one before it in force", async () => {
+    await cluster.apply(thing("v1", "ConfigMap", key, { data: { "test.rego": thirteen('deny contains "unlucky"') } }));
+    const metrics = new MetricsRegistry();
+    await newest.stop();
+    await cluster.start({ metrics });
+    const reloads = metrics.counter({ name: "kubernetes_executor_policy_reloads_total", help: "" });
+    await eventually(
+      async () => reloads.get(),
+      (times) => assert.equal(times, 1),
+    );
+    await setPolicies(cluster.admin, { "test.rego": "this is no policy" });
+    await eventually(
+      async () => reloads.get(),
+      (times) => assert.equal(times, 2),
+    );
+    await denied(13, /unlucky/);
   });
 
   await context.test("a set that changes while somebody is asked decides again before anything runs", async () => {

@@ -39,12 +39,13 @@ import {
   executionAnnotations,
   jobNameOf,
   jobNamespace,
+  policyConfigMap,
   switchConfigMap,
   systemNamespace,
 } from "./names.ts";
 import { isTerminal } from "./phases.ts";
 import { createConditions, type EvaluateCondition } from "./policy/condition.ts";
-import { createPolicyKeeper } from "./policy/policy-keeper.ts";
+import { createPolicyKeeper, type PolicyKeeper } from "./policy/policy-keeper.ts";
 import { eventsOf, reduce } from "./reduce.ts";
 import { removeJob } from "./run-job.ts";
 import { activeIndex, targetIndex, targetKeysOf } from "./validate.ts";
@@ -54,15 +55,19 @@ export interface ActionExecutorOptions {
   readonly metrics: MetricsRegistry;
   readonly audit: AuditTrail;
   readonly settings: Settings;
+  /** Where somebody else asks it too; one of our own otherwise. */
+  readonly policies?: PolicyKeeper;
 }
 
 /** Runs one change to a cluster: the controller of spec/kubernetes-execution.md. */
-export function actionExecutor({ env, metrics: registry, audit, settings }: ActionExecutorOptions): Controller {
+export function actionExecutor(options: ActionExecutorOptions): Controller {
+  const { env, metrics: registry, audit, settings } = options;
   const metrics = executorMetrics(registry);
+  const policies = options.policies ?? createPolicyKeeper(env, registry);
   const tools = {
     checkAccess: createAccessCheck(),
     checkAskers: createAskersCheck(),
-    policies: createPolicyKeeper(env, registry),
+    policies,
     evaluateCondition: counted(createConditions(env), metrics),
     monotonicMs: () => env.monotonicMs(),
     metrics,
@@ -90,7 +95,12 @@ export function actionExecutor({ env, metrics: registry, audit, settings }: Acti
       watch(Job, { scope: { namespace: jobNamespace }, map: executionOfJob, predicates: [resourceVersionChanged] }),
       watch(ConfigMap, {
         scope: { namespace: systemNamespace },
-        map: heldExecutions,
+        map(configMap, read) {
+          // Read at once, and not when the next execution asks: what is good now is what stays in force when it breaks.
+          const { name } = configMap.metadata;
+          if (name === policyConfigMap) policies(read.get(ConfigMap, { namespace: systemNamespace, name }));
+          return heldExecutions(read);
+        },
         predicates: [resourceVersionChanged],
       }),
       ...[Deployment, StatefulSet, DaemonSet, Node].map(watchTarget),
@@ -200,7 +210,7 @@ const executionOfJob = ({ metadata }: Job): readonly ObjectKey[] => {
 };
 
 /** The switch was thrown, or the policies changed: whatever has not started may decide anew. */
-const heldExecutions = (_configMap: ConfigMap, read: Read): readonly ObjectKey[] =>
+const heldExecutions = (read: Read): readonly ObjectKey[] =>
   read
     .byIndex(KubernetesExecution, "held", "yes")
     .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));

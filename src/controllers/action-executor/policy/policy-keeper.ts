@@ -12,8 +12,10 @@ export interface Policies {
   readonly problem?: string;
 }
 
+export type PolicyKeeper = (source: ConfigMap | undefined) => Policies;
+
 /** Compiles the ConfigMap whenever it has changed; a set that does not compile leaves the last good one in force. */
-export function createPolicyKeeper(env: Env, metrics: MetricsRegistry): (source: ConfigMap | undefined) => Policies {
+export function createPolicyKeeper(env: Env, metrics: MetricsRegistry): PolicyKeeper {
   const reloads = metrics.counter({
     name: "kubernetes_executor_policy_reloads_total",
     help: "Safety policies that were read anew",
