@@ -130,8 +130,8 @@ export function checkCommand(options: CheckOptions): CommandResult {
     compile(modules, options);
     return { stdout: "", stderr: "", exitCode: 0 };
   } catch (error) {
-    const failed = failure(error, options.format === "json" ? "json" : "text", "");
-    return { ...failed, exitCode: 1 };
+    const { stdout, stderr } = failure(error, options.format === "json" ? "json" : "text", "");
+    return { stdout: "", stderr: stdout + stderr, exitCode: 1 };
   }
 }
 
@@ -143,13 +143,12 @@ function parseDocument(text: string): Value {
 function showAnswers(answers: readonly QueryResult[], format: EvalFormat, trace: string, coverage: unknown): string {
   switch (format) {
     case "discard":
-      return trace;
+      return answers.length === 0 ? "{}\n" : `${block("{", [`"result": "discarded"`], "}", 0)}\n`;
     case "json": {
-      const document = new RegoObject();
-      if (answers.length > 0) document.set("result", answers.map(answerValue));
-      if (trace !== "") document.set("explanation", trace.trimEnd().split("\n"));
-      if (coverage !== undefined) document.set("coverage", fromPlain(coverage));
-      return `${orderedJson(document)}\n`;
+      const extra: (readonly [string, Value])[] = [];
+      if (trace !== "") extra.push(["explanation", trace.trimEnd().split("\n")]);
+      if (coverage !== undefined) extra.push(["coverage", fromPlain(coverage)]);
+      return `${answersJson(answers, extra)}\n`;
     }
     case "raw":
       return (
@@ -195,32 +194,46 @@ function prettyAnswers(answers: readonly QueryResult[]): string {
   return formatTable(header, rows);
 }
 
-/** Objects print their keys in order, but `expressions` comes before `bindings` as in OPA. */
-function orderedJson(document: RegoObject): string {
-  return toIndentedJson(document, "  ").replace(
-    /^ {6}"bindings": (\{[\s\S]*?\n {6}\}),\n( {6}"expressions": \[[\s\S]*?\n {6}\])/gm,
-    '$2,\n      "bindings": $1',
-  );
+/** The result as `opa eval` prints it: the fields stand in the order in which OPA has them, not in that of their names. */
+function answersJson(answers: readonly QueryResult[], extra: readonly (readonly [string, Value])[]): string {
+  const fields = extra.map(([name, value]) => `"${name}": ${indented(value, 1)}`);
+  if (answers.length > 0)
+    fields.unshift(
+      `"result": ${list(
+        answers.map((answer) => answerJson(answer)),
+        1,
+      )}`,
+    );
+  return fields.length === 0 ? "{}" : block("{", fields, "}", 0);
 }
 
-function answerValue(answer: QueryResult): Value {
-  const value = new RegoObject();
-  value.set(
-    "expressions",
-    answer.expressions.map(({ value: result, location }) => {
-      const place = RegoObject.fromEntries([
-        ["row", location.row],
-        ["col", location.col],
-      ]);
-      return RegoObject.fromEntries([
-        ["value", result],
-        ["text", location.text],
-        ["location", place],
-      ]);
-    }),
+function answerJson(answer: QueryResult): string {
+  const expressions = answer.expressions.map(({ value, location }) =>
+    block(
+      "{",
+      [
+        `"value": ${indented(value, 5)}`,
+        `"text": ${toJsonText(location.text, { escapeHtml: true })}`,
+        `"location": ${block("{", [`"row": ${location.row}`, `"col": ${location.col}`], "}", 5)}`,
+      ],
+      "}",
+      4,
+    ),
   );
-  if (answer.values.size > 0) value.set("bindings", RegoObject.fromEntries(answer.values));
-  return value;
+  const fields = [`"expressions": ${list(expressions, 3)}`];
+  if (answer.values.size > 0) fields.push(`"bindings": ${indented(RegoObject.fromEntries(answer.values), 3)}`);
+  return block("{", fields, "}", 2);
+}
+
+const list = (items: readonly string[], depth: number): string => block("[", items, "]", depth);
+
+function block(open: string, items: readonly string[], close: string, depth: number): string {
+  const line = `\n${"  ".repeat(depth + 1)}`;
+  return `${open}${line}${items.join(`,${line}`)}\n${"  ".repeat(depth)}${close}`;
+}
+
+function indented(value: Value, depth: number): string {
+  return toIndentedJson(value, "  ", "  ".repeat(depth), true);
 }
 
 function rawText(value: Value): string {
@@ -242,7 +255,8 @@ function failure(error: unknown, format: "json" | "text", stderr: string): Comma
     return { stdout: `${JSON.stringify({ errors: items }, undefined, 2)}\n`, stderr, exitCode: 2 };
   }
   const text = error instanceof Error ? error.message : String(error);
-  return { stdout: "", stderr: `${stderr}${text}\n`, exitCode: 2 };
+  const shown = error instanceof RegoError ? `1 error occurred: ${text}` : text;
+  return { stdout: "", stderr: `${stderr}${shown}\n`, exitCode: 2 };
 }
 
 function errorItems(error: unknown): readonly (Omit<RegoErrorItem, "code"> & { readonly code: string })[] | undefined {

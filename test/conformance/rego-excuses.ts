@@ -163,7 +163,7 @@ function hasIndexedInHead(module: Module): boolean {
   const isIndexed = (term: Term, isInside: boolean): boolean => {
     switch (term.kind) {
       case "ref":
-        return isInside && (term.parts[0]?.kind.endsWith("-comprehension") ?? false);
+        return isInside && term.parts.slice(0, 1).some((head) => bodiesOf(head).length > 0);
       case "array":
         return term.items.some((item) => isIndexed(item, isInside));
       case "set":

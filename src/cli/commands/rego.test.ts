@@ -39,3 +39,22 @@ test("files that are ignored are not read", () => {
   const { stdout, status } = rego("test", ".", "--ignore", "broken.rego");
   assert.deepEqual([stdout, status], ["PASS: 1/1\n", 0]);
 });
+
+test("a document can be put below a path, and a bundle's folder only has documents called data", () => {
+  assert.deepEqual(rego("eval", "-f", "raw", "-d", "a.b:data.json", "data.a.b.x").stdout, "1\n");
+  assert.deepEqual(rego("eval", "-f", "raw", "-b", ".", "--ignore", "broken*", "data.a.p").stdout, "1\n");
+});
+
+test("a missing file is an error with opa's words and exit code", () => {
+  const { stdout, status } = rego("eval", "-d", "nothing.rego", "data");
+  assert.deepEqual(JSON.parse(stdout), { errors: [{ message: "stat nothing.rego: no such file or directory" }] });
+  assert.equal(status, 2);
+});
+
+test("results have their fields in opa's order, and discarded ones say so", () => {
+  const { stdout } = rego("eval", "x := 1");
+  assert.ok(
+    stdout.indexOf('"value"') < stdout.indexOf('"text"') && stdout.indexOf('"text"') < stdout.indexOf('"location"'),
+  );
+  assert.deepEqual(JSON.parse(rego("eval", "-f", "discard", "1").stdout), { result: "discarded" });
+});

@@ -4,8 +4,9 @@ import { systemEnv } from "../../env/system.ts";
 import { type CommandResult, checkCommand, type EvalFormat, evalCommand, testCommand } from "../../rego/commands.ts";
 import type { RegoEnv } from "../../rego/evaluate/machine.ts";
 import type { ExplainMode } from "../../rego/explain.ts";
+import type { PolicyFile } from "../../rego/load.ts";
 import { Failure, failClearly } from "../failure.ts";
-import { readPolicyFiles } from "../policy-files.ts";
+import { MissingFile, readBundle, readPolicyFiles } from "../policy-files.ts";
 import { synchronousHttp } from "../synchronous-http.ts";
 import { whyUnreadable } from "../unreadable.ts";
 
@@ -33,11 +34,14 @@ const withCommonFlags = (command: Command): Command =>
   command
     .option("--v0-compatible", "read modules as OPA before 1.0 did")
     .option("--allow-net", "let policies use http.send")
-    .option("--ignore <pattern...>", "files and folders to leave out, such as *_test.rego")
+    .option("--ignore <pattern>", "files and folders to leave out, such as *_test.rego; may be repeated", collect)
     .option("-S, --strict", "treat what is most likely a mistake as an error");
+
+const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value];
 
 interface EvalFlags extends CommonFlags {
   readonly data?: readonly string[];
+  readonly bundle?: readonly string[];
   readonly input?: string;
   readonly stdinInput?: boolean;
   readonly format: EvalFormat;
@@ -53,7 +57,8 @@ function evaluateCommand(): Command {
   const command = new Command("eval")
     .description("Evaluate a query.")
     .addArgument(new Argument("[query]", "the query, such as data.example.allow"))
-    .option("-d, --data <path...>", "policy or data files, or folders of them")
+    .option("-d, --data <path...>", "policy or data files, or folders of them; a.b:FILE puts a document below data.a.b")
+    .option("-b, --bundle <folder>", "a bundle's folder; may be repeated", collect)
     .option("-i, --input <file>", "the input document, JSON or YAML")
     .option("-I, --stdin-input", "read the input document from standard input")
     .addOption(
@@ -80,7 +85,7 @@ function evaluateCommand(): Command {
         evalCommand({
           env: envOf(flags),
           query,
-          files: readPolicyFiles(data, flags.ignore),
+          files: filesOf(data, flags),
           ...common(flags),
           ...(input !== undefined && { input }),
           format: flags.format,
@@ -94,6 +99,20 @@ function evaluateCommand(): Command {
       );
     }),
   );
+}
+
+function filesOf(data: readonly string[], { bundle = [], ignore, format }: EvalFlags): readonly PolicyFile[] {
+  try {
+    return [...readPolicyFiles(data, ignore), ...bundle.flatMap((folder) => readBundle(folder, ignore))];
+  } catch (error) {
+    if (!(error instanceof MissingFile) || format !== "json") throw error;
+    print({
+      stdout: `${JSON.stringify({ errors: [{ message: error.message }] }, undefined, 2)}\n`,
+      stderr: "",
+      exitCode: 2,
+    });
+    return process.exit(2);
+  }
 }
 
 /** `-d a.rego b.rego QUERY` and `-d a.rego QUERY` both mean what they look like: what is left over is the query. */

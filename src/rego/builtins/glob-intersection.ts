@@ -93,25 +93,26 @@ function expandPlus(pieces: readonly Piece[]): readonly Piece[] {
   );
 }
 
-/** Searches pairs of positions: is there a text that takes both patterns to their ends? */
+/** Searches pairs of positions: is there a text that takes both patterns to their ends? Only empty ones share an empty text. */
 function intersects(left: readonly Piece[], right: readonly Piece[]): boolean {
-  const seen = new Set<number>();
-  const queue: (readonly [number, number])[] = [[0, 0]];
-  const visit = (a: number, b: number): void => {
-    const key = a * (right.length + 1) + b;
+  if (left.length === 0 && right.length === 0) return true;
+  const seen = new Set<string>();
+  const queue: (readonly [number, number, boolean])[] = [[0, 0, false]];
+  const visit = (a: number, b: number, isLong: boolean): void => {
+    const key = `${a} ${b} ${isLong}`;
     if (seen.has(key)) return;
     seen.add(key);
-    queue.push([a, b]);
+    queue.push([a, b, isLong]);
   };
   for (let state = queue.pop(); state !== undefined; state = queue.pop()) {
-    const [a, b] = state;
-    if (a === left.length && b === right.length) return true;
+    const [a, b, isLong] = state;
+    if (a === left.length && b === right.length && isLong) return true;
     const leftPiece = left[a];
     const rightPiece = right[b];
-    if (leftPiece?.repeat === "star") visit(a + 1, b);
-    if (rightPiece?.repeat === "star") visit(a, b + 1);
+    if (leftPiece?.repeat === "star") visit(a + 1, b, isLong);
+    if (rightPiece?.repeat === "star") visit(a, b + 1, isLong);
     if (leftPiece === undefined || rightPiece === undefined || !overlap(leftPiece.ranges, rightPiece.ranges)) continue;
-    visit(leftPiece.repeat === "star" ? a : a + 1, rightPiece.repeat === "star" ? b : b + 1);
+    visit(leftPiece.repeat === "star" ? a : a + 1, rightPiece.repeat === "star" ? b : b + 1, true);
   }
   return false;
 }

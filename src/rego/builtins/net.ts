@@ -89,7 +89,8 @@ function containsMatches(args: Args): Value {
   return result;
 }
 
-function candidates(value: Value, position: number): readonly (readonly [Value, Value])[] {
+/** One by one, because the first thing that is wrong ends the call. */
+function* candidates(value: Value, position: number): IterableIterator<readonly [Value, Value]> {
   const text = (item: Value): Value => {
     const first = isArray(item) ? item[0] : typeof item === "string" ? item : undefined;
     if (first === undefined) {
@@ -97,9 +98,8 @@ function candidates(value: Value, position: number): readonly (readonly [Value, 
     }
     return first;
   };
-  if (typeof value === "string") return [[value, value]];
-  if (isArray(value)) return value.map((item, index) => [text(item), index]);
-  if (value instanceof RegoSet) return value.items().map((item) => [text(item), item]);
-  if (value instanceof RegoObject) return [...value.entries()].map(([key, item]) => [text(item), key]);
-  return [];
+  if (typeof value === "string") yield [value, value];
+  else if (isArray(value)) for (const [index, item] of value.entries()) yield [text(item), index];
+  else if (value instanceof RegoSet) for (const item of value.items()) yield [text(item), item];
+  else if (value instanceof RegoObject) for (const key of value.keys()) yield [text(value.get(key) ?? null), key];
 }

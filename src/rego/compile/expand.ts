@@ -18,6 +18,7 @@ import {
 } from "../syntax/ast.ts";
 import type { Names } from "./names.ts";
 import { isExpr } from "./resolve.ts";
+import { compareTerms } from "./term-order.ts";
 
 export interface ExpandContext {
   readonly names: Names;
@@ -168,16 +169,19 @@ class Expander {
       case "ref":
         return this.#ref(term, support, withs);
       case "array":
-      case "set":
         return { ...term, items: term.items.map((item) => this.#term(item, support, withs)) };
-      case "object":
+      case "set": {
+        // Members and fields are evaluated in their order as terms, not as they are written.
+        const items = [...term.items].sort(compareTerms);
+        return { ...term, items: items.map((item) => this.#term(item, support, withs)) };
+      }
+      case "object": {
+        const entries = [...term.entries].sort(([left], [right]) => compareTerms(left, right));
         return {
           ...term,
-          entries: term.entries.map(([key, value]) => [
-            this.#term(key, support, withs),
-            this.#term(value, support, withs),
-          ]),
+          entries: entries.map(([key, value]) => [this.#term(key, support, withs), this.#term(value, support, withs)]),
         };
+      }
       case "array-comprehension":
       case "set-comprehension": {
         const inner: Expr[] = [];

@@ -54,9 +54,13 @@ class Scope {
   /** Names that this body declares somewhere: they hide globals in all of it. */
   readonly hidden: ReadonlySet<string>;
 
-  constructor(parent: Scope | undefined, hidden: ReadonlySet<string>) {
+  /** Does not know which names were seen around it: comprehensions in the head of a rule. */
+  readonly #isApart: boolean;
+
+  constructor(parent: Scope | undefined, hidden: ReadonlySet<string>, isApart = false) {
     this.parent = parent;
     this.hidden = hidden;
+    this.#isApart = isApart;
   }
 
   find(name: string): Declaration | undefined {
@@ -70,7 +74,7 @@ class Scope {
 
   /** The name was declared or seen in this body or one around it. */
   knows(name: string): boolean {
-    return this.declarations.has(name) || (this.parent?.knows(name) ?? false);
+    return this.declarations.has(name) || (!this.#isApart && (this.parent?.knows(name) ?? false));
   }
 
   hides(name: string): boolean {
@@ -188,8 +192,9 @@ class Resolver {
 
   #nested(body: Body, parent: Scope): { readonly scope: Scope; readonly body: Body } {
     // Every comprehension in the head of a rule speaks for itself.
-    if (parent === this.#headScope) this.#hasUnused = false;
-    const scope = new Scope(parent, declaredNames(body));
+    const isInHead = parent === this.#headScope;
+    if (isInHead) this.#hasUnused = false;
+    const scope = new Scope(parent, declaredNames(body), isInHead);
     return { scope, body: this.body(body, scope, true) };
   }
 

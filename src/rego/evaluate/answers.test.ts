@@ -33,6 +33,16 @@ const cases: readonly { readonly name: string; readonly source: string; readonly
     answer: "[2.0,2.0]",
   },
   {
+    name: "patterns that share only the empty text do not meet",
+    source: 'p := regex.globs_match("a*", "b*")',
+    answer: "false",
+  },
+  {
+    name: "members of a set literal are evaluated in their order as terms",
+    source: "p := {json.marshal(input.missing), abs(input.zero)} if input.zero == 1\n\nelse := 1",
+    answer: "1",
+  },
+  {
     name: "a rule in a built-in's place is evaluated only when the built-in is called",
     source: "r if input.missing\n\np := 1 if 2 > 1 with lower as data.test.r",
     answer: "1",

@@ -250,7 +250,7 @@ function sourceLine(source: string, location: Location): readonly string[] {
   if (line.trim() === "") return [];
   const indent = line.length - line.trimStart().length;
   const column = Math.max(0, offset - lineStart - indent);
-  return [line.trim().slice(0, maxShownLine), `${" ".repeat(Math.min(column, maxShownLine))}^`];
+  return [line.trimStart().slice(0, maxShownLine), `${" ".repeat(Math.min(column, maxShownLine))}^`];
 }
 
 const maxShownLine = 200;
