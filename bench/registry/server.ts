@@ -59,6 +59,7 @@ if (settings.kind === "floor") {
   const registry = createRegistry({ env: systemEnv, storage, access: openAccess });
   await registry.start();
   const bytesPerInstance = (): number => (settings.entries ? (usedBytes() - before) / settings.entries : 0);
+  const atStart = bytesPerInstance();
   const handler = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => {
     if (request.target === "/bench/usage") return jsonReply(200, usage());
     if (request.target === "/bench/memory") return jsonReply(200, { bytesPerInstance: bytesPerInstance() });
@@ -66,7 +67,7 @@ if (settings.kind === "floor") {
     return answer instanceof Promise ? answer.then(orNothing) : orNothing(answer);
   };
   const listener = await listen({ env: systemEnv, port: 0, handler });
-  console.log(JSON.stringify({ url: listener.url }));
+  console.log(JSON.stringify({ url: listener.url, bytesPerInstance: atStart }));
 }
 
 /** Without garbage; on V8's heap and beside it. */
