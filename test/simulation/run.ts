@@ -44,7 +44,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const violations = watchProperties(story, api, live);
   api.journal.onWrite((write) => live.apply(write));
   const stage = new Stage(api, options);
-  try {
+  const outcome = async (): Promise<Pick<RunResult, "state" | "wanted">> => {
     if (story.setUp) await api.finish(story.setUp(api.clientOf("installer")));
     stage.start();
     await play(api, stage, options.script ?? story.script(seededRandom(seed)), plan, options);
@@ -54,11 +54,18 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const state = await api.finish(endState(story, checker));
     const wanted = await api.finish(wantedOf(story, checker, api.journal));
     violations.push(...(await restartQuietly(api, stage)));
+    return { state, wanted };
+  };
+  try {
+    const ended = await outcome().catch((error: unknown) => {
+      if (!(error instanceof Overrun)) throw error;
+      violations.push(`P20 ${error.message}`);
+      return { state: new Map(), wanted: [] };
+    });
     return {
       digest: api.journal.digest,
       violations,
-      state,
-      wanted,
+      ...ended,
       deletes: new Set(
         api.journal.writes
           .filter(({ who, method }) => isPlane(who) && method === "DELETE")
@@ -87,17 +94,30 @@ async function play(
   const startMs = api.env.monotonicMs();
   for (const { atMs, run: act } of moments.sort((one, other) => one.atMs - other.atMs)) {
     const waitMs = startMs + atMs - api.env.monotonicMs();
-    if (waitMs > 0) await api.env.advance(waitMs);
+    if (waitMs > 0) await advance(api, waitMs);
     await api.finish(Promise.resolve(act()));
   }
   const leftMs = startMs + faultsUntilMs + 15_000 - api.env.monotonicMs();
-  if (leftMs > 0) await api.env.advance(leftMs);
+  if (leftMs > 0) await advance(api, leftMs);
   for (const process of stage.plane) {
     process.clock.thaw();
     process.wire.heal();
   }
   await api.finish(letGo(stage, options.story));
 }
+
+/** A plane that never stops writing would keep the simulation for hours. */
+async function advance(api: SimulatedApi, durationMs: number): Promise<void> {
+  for (let leftMs = durationMs; leftMs > 0; leftMs -= sliceMs) {
+    await api.env.advance(Math.min(sliceMs, leftMs));
+    const { length } = api.journal.writes;
+    if (length > maxWrites) throw new Overrun(`${length} writes in one run`);
+  }
+}
+
+class Overrun extends Error {}
+const sliceMs = 2_000;
+const maxWrites = 3_000;
 
 /** P1: after the last fault the plane comes to rest, and then nothing is written for longer than it lists again. */
 async function rest(api: SimulatedApi, stage: Stage): Promise<readonly string[]> {
@@ -113,7 +133,7 @@ async function rest(api: SimulatedApi, stage: Stage): Promise<readonly string[]>
     last = quietSince;
     for (const process of stage.plane) process.wire.heal();
     const before = reconcilesOf(stage);
-    await api.env.advance(quietMs);
+    await advance(api, quietMs);
     const reconciles = reconcilesOf(stage) - before;
     if (reconciles > maxReconcilesAtRest) return [`P20 ${reconciles} reconciles in ${quietMs / 60_000} quiet minutes`];
   }
@@ -123,7 +143,7 @@ async function rest(api: SimulatedApi, stage: Stage): Promise<readonly string[]>
 async function restartQuietly(api: SimulatedApi, stage: Stage): Promise<readonly string[]> {
   const before = api.journal.writes.length;
   for (const process of stage.plane) process.kill();
-  await api.env.advance(60_000);
+  await advance(api, 60_000);
   const more = api.journal.writes.slice(before).filter((write) => isOfInterest(write) && isPlane(write.who));
   return more.map((write) => `P2 a new process writes what was there already (${describeWrite(write)})`);
 }
