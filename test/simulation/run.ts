@@ -117,7 +117,7 @@ async function advance(api: SimulatedApi, durationMs: number): Promise<void> {
 
 class Overrun extends Error {}
 const sliceMs = 2_000;
-const maxWrites = 3_000;
+const maxWrites = 1_500;
 
 /** P1: after the last fault the plane comes to rest, and then nothing is written for longer than it lists again. */
 async function rest(api: SimulatedApi, stage: Stage): Promise<readonly string[]> {
