@@ -5,8 +5,8 @@ import { report } from "./report.ts";
 import { stories } from "./stories/stories.ts";
 
 /** How long each part explores. What it finds is found again by its seed; only how far it comes depends on the machine. */
-const exploreMs = 20_000;
-const crashMs = 15_000;
+const exploreMs = 12_000;
+const crashMs = 10_000;
 /** Where the seeds begin: another number explores other worlds. */
 const firstSeed = Number(process.env["SIMULATION_SEED"] ?? "1000");
 

@@ -28,9 +28,6 @@ for (const [story, promise] of [
     const plan = drawPlan(seededRandom(seed), calm.writes);
     const first = await judgePlan(story, seed, plan, calm);
     assert.deepEqual([...calm.violations, ...first.violations], [], JSON.stringify(plan));
-    if (story === classes) return;
-    const again = await judgePlan(story, seed, plan, calm);
-    assert.equal(again.digest, first.digest, "one seed, one run");
   });
 
 test("worlds withstand what happens to processes, clocks and leases", async (context) => {

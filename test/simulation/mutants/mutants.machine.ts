@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { calmRun, judgePlan } from "../explore.ts";
 import { mutants } from "./mutants.ts";
+
+let killed = 0;
 
 /** The proof of the tester: every bug of a known shape must be noticed, by the property that is there for it. */
 for (const mutant of mutants)
@@ -12,6 +14,7 @@ for (const mutant of mutants)
       violations.some((text) => mutant.killedBy.test(text)),
       `it lived; what was noticed: ${violations.join("; ") || "nothing"}`,
     );
+    killed++;
   });
 
-test(`${mutants.length} of ${mutants.length} known shapes are tried`, () => assert.ok(mutants.length >= 14));
+after(() => console.log(`${killed} of ${mutants.length} mutants killed`));
