@@ -33,7 +33,7 @@ export interface Observer {
  * services through their lives.
  */
 export class RegistryCore {
-  readonly directory = new Directory();
+  readonly directory: Directory;
   readonly rules: Rules;
   readonly #options: CoreOptions;
   readonly #writer: Writer;
@@ -53,6 +53,7 @@ export class RegistryCore {
   constructor(options: CoreOptions) {
     const { env, storage, rules } = options;
     this.#options = options;
+    this.directory = new Directory(env.random() * 2 ** 32);
     this.rules = rules;
     this.#sweepMs = Math.max(minSweepMs, Math.min(maxSweepMs, rules.expiry.missingAfterMs / 20));
     this.#due = new DueList(this.#sweepMs);

@@ -15,12 +15,17 @@ export class Directory implements View {
   readonly #byName = new OrderedIndex<Entry>(byOrder);
   readonly #byType = new OrderedIndex<Entry>(byOrder);
   readonly #byEngine = new OrderedIndex<Entry>(byOrder);
-  readonly #byPlace = new PlaceIndex();
+  readonly #byPlace: PlaceIndex;
   readonly #countByOwner = new Map<string, number>();
   /** How many services of a name each identity has registered; what nobody owns is not counted. */
   readonly #ownersByName = new Map<string, Map<string, number>>();
   /** The number of the last change that was applied. */
   sequence = 0;
+
+  /** The seed is for a hash that strangers must not be able to guess. */
+  constructor(seed = 0) {
+    this.#byPlace = new PlaceIndex(seed);
+  }
 
   /** Registered ones and hidden ones. */
   get size(): number {
