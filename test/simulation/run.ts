@@ -53,7 +53,10 @@ export async function run(options: RunOptions): Promise<RunResult> {
     violations.push(...(await api.finish(restingProperties(story, checker))));
     const state = await api.finish(endState(story, checker));
     const wanted = await api.finish(wantedOf(story, checker, api.journal));
-    violations.push(...(await restartQuietly(api, stage)));
+    const again = await restartQuietly(api, stage);
+    // Times that a process with a wrong clock has written are old to the next one: what ends by the clock ends then.
+    const isSkewed = story.isHistory && plan.some(({ kind }) => kind === "ClockStep");
+    if (!isSkewed) violations.push(...again);
     return { state, wanted };
   };
   try {
