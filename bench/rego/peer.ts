@@ -22,9 +22,12 @@ export function firstDifference(ours: readonly string[], theirs: readonly string
 
 function canonical(answer: string): string {
   if (answer === "undefined" || answer === "nothing") return answer;
+  // Sets are arrays in JSON, and opa-wasm writes them in another order.
   return JSON.stringify(JSON.parse(answer), (_, value: unknown) =>
-    value !== null && typeof value === "object" && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : value,
+    Array.isArray(value)
+      ? [...value].sort()
+      : value !== null && typeof value === "object" && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+        : value,
   );
 }

@@ -28,7 +28,7 @@ deny contains message if {
 	provided := {label | some label, _ in input.request.object.metadata.labels}
 	missing := required - provided
 	count(missing) > 0
-	message := sprintf("labels are missing: %v", [missing])
+	message := sprintf("labels are missing: %s", [concat(", ", missing)])
 }
 
 deny contains message if {
