@@ -62,6 +62,7 @@ const places: readonly { readonly document?: RegExp; readonly pattern: RegExp; r
       "programs of others; test/security/image.test.ts holds the archive against the format that they read",
     ),
   },
+  { pattern: /^node test\/simulation\/again\.ts /, place: elsewhere("test/simulation/again.machine.ts") },
   { pattern: /^ctr /, place: elsewhere("scripts/cluster/inside") },
   // What needs pods that really run, and PostgreSQL.
   {
