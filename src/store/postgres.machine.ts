@@ -102,13 +102,17 @@ describe("PostgreSQL", { skip, timeout: 120_000 }, () => {
       await reset();
       const database = await open();
       await database.query("CREATE TABLE serial (id TEXT, size BIGINT)");
+      const hasRead = Promise.withResolvers<void>();
       const slow = Promise.withResolvers<void>();
       const first = database.transaction(async (transaction) => {
         await transaction.query("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
         await transaction.query("SELECT sum(size) AS total FROM serial");
+        hasRead.resolve();
         await slow.promise;
         await transaction.query("INSERT INTO serial VALUES ('a', 1)");
       });
+      // What the other one writes must be something that this one has missed.
+      await hasRead.promise;
       await database.transaction(async (transaction) => {
         await transaction.query("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
         await transaction.query("SELECT sum(size) AS total FROM serial");
