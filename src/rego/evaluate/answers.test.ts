@@ -47,6 +47,11 @@ const cases: readonly { readonly name: string; readonly source: string; readonly
     answer: "false",
   },
   {
+    name: "a number with an exponent has 64 exact bits when it is formatted as an integer",
+    source: "p := [format_int(1e40, 10), format_int(18446744073709551617, 16)]",
+    answer: '["9999999999999999999783686092270256259072","10000000000000001"]',
+  },
+  {
     name: "a big integer says its own name when a verb does not fit",
     source: 'p := sprintf("%+30q", [12345678901234567890])',
     answer: '"%!q(big.Int=12345678901234567890)"',
