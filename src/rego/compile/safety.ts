@@ -45,11 +45,16 @@ export function orderBody(body: Body, globals: ReadonlySet<string>, context: Saf
   const safe = new Set<string>();
   for (const name of bodyVars) if (globals.has(name)) safe.add(name);
   const pending = new Map<Expr, Set<string>>();
-  for (const [expr, names] of varsByExpr) pending.set(expr, new Set([...names].filter((name) => !safe.has(name))));
+  for (const [expr, names] of varsByExpr) {
+    const open = new Set<string>();
+    for (const name of names) if (!safe.has(name)) open.add(name);
+    pending.set(expr, open);
+  }
   const closures = new Map<Expr, ReadonlySet<string>>();
   for (const expr of body) {
-    const shared = [...varsOfClosures(expr)].filter((name) => bodyVars.has(name) && !globals.has(name));
-    closures.set(expr, new Set(shared));
+    const shared = new Set<string>();
+    for (const name of varsOfClosures(expr)) if (bodyVars.has(name) && !globals.has(name)) shared.add(name);
+    if (shared.size > 0) closures.set(expr, shared);
   }
   const ordered: Expr[] = [];
   for (let progress = true; progress && pending.size > 0; ) {
