@@ -134,6 +134,9 @@ function locationOfVar(expr: Expr, name: string): Location | undefined {
   return found;
 }
 
+/** Nothing is inside it. */
+const isLeaf = ({ kind }: Term): boolean => kind === "scalar" || kind === "var";
+
 /** Orders the bodies inside an expression, which see everything that is bound before it. */
 function orderClosures(expr: Expr, bound: ReadonlySet<string>, context: SafetyContext): Expr {
   const inBody = (body: Body, extra: readonly Term[] = []): Body => {
@@ -155,10 +158,10 @@ function orderClosures(expr: Expr, bound: ReadonlySet<string>, context: SafetyCo
         return { ...term, body };
       }
       case "ref":
-        return { ...term, parts: term.parts.map(inTerm) };
+        return term.parts.every(isLeaf) ? term : { ...term, parts: term.parts.map(inTerm) };
       case "array":
       case "set":
-        return { ...term, items: term.items.map(inTerm) };
+        return term.items.every(isLeaf) ? term : { ...term, items: term.items.map(inTerm) };
       case "object":
         return { ...term, entries: term.entries.map(([key, value]) => [inTerm(key), inTerm(value)]) };
       default:

@@ -11,17 +11,18 @@ export function withinReason(type: Type): Type {
 
 function sizeOf(type: MaybeType): number {
   if (type === undefined) return 0;
-  const parts = partsOf(type);
   // Most types are scalars, and not worth remembering.
-  if (parts === none) return 1;
+  if (isScalar(type)) return 1;
   const known = knownSizes.get(type);
   if (known !== undefined) return known;
-  const size = parts.reduce((sum, part) => sum + sizeOf(part), 1);
+  const size = partsOf(type).reduce((sum, part) => sum + sizeOf(part), 1);
   knownSizes.set(type, size);
   return size;
 }
 
-const none: readonly MaybeType[] = [];
+function isScalar({ kind }: Type): boolean {
+  return kind === "string" || kind === "number" || kind === "boolean" || kind === "null";
+}
 
 function partsOf(type: Type): readonly MaybeType[] {
   switch (type.kind) {
@@ -36,6 +37,6 @@ function partsOf(type: Type): readonly MaybeType[] {
     case "function":
       return [...type.args, type.variadic, type.result];
     default:
-      return none;
+      return [];
   }
 }
