@@ -161,6 +161,8 @@ function formatOperand(value: Operand, verb: string, flags: Flags): string {
 
 /** The value is shown with the flags of the verb that does not fit it. */
 function badVerb(value: Operand, verb: string, flags: Flags): string {
+  // Big integers format themselves: they know nothing of pointers, and leave the flags out.
+  if (value.kind === "int" && value.isBig) return `%!${verb}(big.Int=${value.value})`;
   return `%!${verb}(${goTypeName(value)}=${formatOperand(value, "v", { ...flags, sharp: false })})`;
 }
 

@@ -3,7 +3,7 @@ import { BuiltinFault } from "../evaluate/errors.ts";
 import * as arithmetic from "../values/arithmetic.ts";
 import { floatFromParts, truncateFloat } from "../values/binary-float.ts";
 import { compareValues, equalValues } from "../values/compare.ts";
-import { integerOf, isNumber, numberFromBigInt, numberFromText, partsOf } from "../values/number.ts";
+import { integerOf, isNumber, numberFromBigInt, numberFromText, numberText, partsOf } from "../values/number.ts";
 import { RegoSet, type Value } from "../values/value.ts";
 import { type Args, type Builtins, integerAt, numberAt, operand, stringAt, typeFault } from "./operands.ts";
 
@@ -132,6 +132,8 @@ function formatInteger(args: Args): Value {
   if (base !== 2 && base !== 8 && base !== 10 && base !== 16) {
     throw new BuiltinFault("operand 2 must be one of {2, 8, 10, 16}", "eval_type_error");
   }
-  const integer = integerOf(number) ?? truncateFloat(floatFromParts(partsOf(number)));
+  // Only what is written as an integer is exact; the rest goes through a float of 64 bits.
+  const isWritten = /^-?\d+$/.test(numberText(number));
+  const integer = (isWritten ? integerOf(number) : undefined) ?? truncateFloat(floatFromParts(partsOf(number)));
   return integer.toString(base);
 }

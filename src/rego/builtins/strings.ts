@@ -1,6 +1,7 @@
 /** Strings. Positions count code points, as in Go's runes. */
 import { BuiltinFault } from "../evaluate/errors.ts";
 import { isArray, RegoSet } from "../values/value.ts";
+import { bytesFromString, stringFromBytes } from "./bytes.ts";
 import { goSprintf } from "./go-format.ts";
 import {
   type Args,
@@ -46,7 +47,7 @@ export const stringBuiltins: Builtins = {
   upper: (args) => upper(stringAt(args, 0)),
   replace: (args, machine) => {
     const [text, old, replacement] = [stringAt(args, 0), stringAt(args, 1), stringAt(args, 2)];
-    const replaced = text.replaceAll(old, () => replacement);
+    const replaced = old === "" ? replacePairs(text, [[old, replacement]]) : text.replaceAll(old, () => replacement);
     machine.grow(replaced.length);
     return replaced;
   },
@@ -179,7 +180,6 @@ function stringOrStrings(args: Args, index: number): readonly string[] {
   return stringsAt(args, index);
 }
 
-/** Go's `strings.NewReplacer`: at each place the first pattern (in order) that fits. */
 function replaceMany(args: Args, machine: { grow(size: number): void }): string {
   const patterns = objectAt(args, 0);
   const text = stringAt(args, 1);
@@ -189,6 +189,23 @@ function replaceMany(args: Args, machine: { grow(size: number): void }): string 
     if (typeof value !== "string") throw operandFault(0, "non-string value found in pattern object");
     return [key, value];
   });
+  const result = replacePairs(text, pairs);
+  machine.grow(result.length);
+  return result;
+}
+
+/** Go's `strings.NewReplacer`. Nothing is found between any two bytes, also between those of one character. */
+function replacePairs(text: string, pairs: readonly (readonly [string, string])[]): string {
+  if (pairs.every(([from]) => from !== "")) return replaceFirstFitting(text, pairs);
+  const bytewise = pairs.map(([from, to]) => [asBytes(from), asBytes(to)] as const);
+  return stringFromBytes(Buffer.from(replaceFirstFitting(asBytes(text), bytewise), "latin1"));
+}
+
+/** One character per byte. */
+const asBytes = (text: string): string => Buffer.from(bytesFromString(text)).toString("latin1");
+
+/** At each place the first pattern (in order) that fits. */
+function replaceFirstFitting(text: string, pairs: readonly (readonly [string, string])[]): string {
   let result = "";
   let position = 0;
   let mayMatchEmpty = true;
@@ -207,6 +224,5 @@ function replaceMany(args: Args, machine: { grow(size: number): void }): string 
     position += char.length;
     mayMatchEmpty = true;
   }
-  machine.grow(result.length);
   return result;
 }

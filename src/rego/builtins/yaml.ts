@@ -13,6 +13,7 @@ export function unmarshalYaml(text: string): Value {
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text)) {
     throw new YamlFault("yaml: control characters are not allowed");
   }
+  if (!text.isWellFormed()) throw new YamlFault("yaml: invalid leading UTF-8 octet");
   if (/^%(?!YAML |TAG )/m.test(text)) throw new YamlFault("yaml: found unknown directive name");
   const documents = parseAllDocuments(text, {
     version: "1.1",
@@ -162,17 +163,24 @@ function quoteEscaped(text: string): string {
   return `"${written.join("")}"`;
 }
 
+/** Integers that no 64 bits hold are doubles, and doubles have an exponent from a million on. */
 function yamlNumber(value: number | Decimal): string {
   const text = numberText(value);
-  if (!/[.eE]/.test(text)) return text;
+  const integer = /[.eE]/.test(text) ? undefined : BigInt(text);
+  if (integer !== undefined && integer >= minInt64 && integer <= maxUint64) return integer.toString();
   const float = Number(text);
+  if (!Number.isFinite(float)) return text;
+  if (Object.is(float, -0)) return "-0";
   const [digits = "", exponentText = "0"] = float.toExponential().split("e");
   const exponent = Number(exponentText);
-  if (exponent < -4 || exponent >= 21) {
+  if (float !== 0 && (exponent < -4 || exponent >= 6)) {
     return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
   }
   return String(float);
 }
+
+const minInt64 = -(2n ** 63n);
+const maxUint64 = 2n ** 64n - 1n;
 
 function writeLiteral(text: string, depth: number): string {
   if (/[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd]/.test(text) || (/^\s/.test(text) && !/^\n*\S/.test(text)))

@@ -1,27 +1,25 @@
 /** From parsed modules to a program: names, safety, conflicts, recursion and types are settled here. */
 import type { Builtin } from "../builtins/operands.ts";
-import { signatures } from "../builtins/signatures.ts";
 import type { CompiledRule, Program } from "../evaluate/program.ts";
 import type { Body, Expr, Module, RefTerm, Rule } from "../syntax/ast.ts";
-import { operatorName } from "../syntax/ast.ts";
-import { buildProgram, rulePath } from "./build.ts";
+import { buildProgram } from "./build.ts";
 import { checkCalls } from "./calls.ts";
 import { checkConflicts } from "./conflicts.ts";
+import { type Definitions, definitionsOf } from "./definitions.ts";
 import { branchesOf, DependencyGraph } from "./dependencies.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import { type ExpandContext, expandBody, expandRule } from "./expand.ts";
-import { globalsOf, ruleNamesByPackage } from "./globals.ts";
+import { globalsOf } from "./globals.ts";
 import { hoistBody, hoistRule } from "./hoist.ts";
 import { MetadataSource } from "./metadata.ts";
 import { checkDeprecated, checkImports, checkModule } from "./module-checks.ts";
 import { Names } from "./names.ts";
-import type { Arity } from "./outputs.ts";
 import { checkRecursion } from "./recursion.ts";
 import { describeRef, resolveQuery, resolveRule } from "./resolve.ts";
 import { orderBody, orderRule } from "./safety.ts";
-import { checkTemplateBody, checkTemplates, definedDocuments } from "./templates.ts";
+import { checkTemplateBody, checkTemplates } from "./templates.ts";
 import { TypeChecker } from "./type-check.ts";
-import { checkWiths, virtualPaths } from "./with-checks.ts";
+import { checkWiths } from "./with-checks.ts";
 
 export interface CompileOptions {
   /** Unused variables, arguments and imports, and deprecated built-ins, are errors. */
@@ -47,7 +45,7 @@ export interface Compiled {
   readonly modules: readonly Module[];
   readonly names: Names;
   readonly options: CompileOptions;
-  readonly functions: ReadonlyMap<string, number>;
+  readonly definitions: Definitions;
   readonly types: TypeChecker | undefined;
 }
 
@@ -61,13 +59,8 @@ export interface CompiledQuery {
 export function compileModules(modules: readonly Module[], options: CompileOptions = {}): Compiled {
   const diagnostics = new Diagnostics();
   const names = new Names();
-  const ruleNames = ruleNamesByPackage(modules);
-  const functions = ruleArities(modules);
-  const functionNames = new Set([
-    ...functionsOf(modules),
-    ...signatures.keys(),
-    ...(options.customBuiltins?.keys() ?? []),
-  ]);
+  const definitions = definitionsOf(modules, options);
+  const { arity, arities, functions, documents, virtual, isDefined, ruleNames } = definitions;
   const metadata = new MetadataSource(modules);
   for (const module of modules) checkModule(module, diagnostics, options.strict ?? false);
   diagnostics.throwIfAny();
@@ -87,27 +80,24 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   }
   diagnostics.throwIfAny();
 
-  const arity = arityOf(functions, options);
-  const isDefined = definedDocuments(modules);
   for (const { rule } of resolved) checkTemplates(rule, { arity, names, diagnostics, isDefined });
   diagnostics.throwIfAny();
   const expandContext: ExpandContext = {
     names,
     keepsPrint: options.keepsPrint ?? false,
-    functions: functionNames,
-    documents: documentNames(modules),
+    functions,
+    documents,
   };
   const expanded = resolved.map(({ rule, source, module }) => ({
     rule: metadata.inject(expandRule(rule, expandContext), source, module, names),
     source,
     module,
   }));
-  const virtual = virtualPaths(modules);
-  for (const { rule } of expanded) checkWiths(rule, functionNames, virtual, diagnostics);
+  for (const { rule } of expanded) checkWiths(rule, functions, virtual, diagnostics);
   diagnostics.throwIfAny();
   checkConflicts(modules, diagnostics);
   diagnostics.throwIfAny();
-  for (const { rule } of expanded) checkCalls(rule, functions, options, diagnostics);
+  for (const { rule } of expanded) checkCalls(rule, arities, options, diagnostics);
   diagnostics.throwIfAny();
   const ordered = expanded.map(({ rule, source, module }) => ({
     rule: hoistRule(orderRule(rule, { arity, diagnostics, names }), names),
@@ -139,7 +129,7 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
     modules,
     names,
     options,
-    functions,
+    definitions,
     types,
   };
 }
@@ -151,33 +141,27 @@ export function compileQuery(
   context: { readonly package?: readonly string[]; readonly imports?: Module["imports"] } = {},
 ): CompiledQuery {
   const diagnostics = new Diagnostics();
-  const { names, functions, options } = compiled;
-  const ruleNames = ruleNamesByPackage(compiled.modules);
+  const { names, options } = compiled;
+  const { arity, arities, functions, documents, virtual, isDefined, ruleNames } = compiled.definitions;
   const globals = globalsOf(
     { packagePath: context.package ?? [], imports: context.imports ?? [] },
     context.package === undefined ? new Map() : ruleNames,
   );
-  const functionNames = new Set([
-    ...functionsOf(compiled.modules),
-    ...signatures.keys(),
-    ...(options.customBuiltins?.keys() ?? []),
-  ]);
   const { body, declared } = resolveQuery(query, { globals, names, diagnostics, strict: false });
   diagnostics.throwIfAny();
-  const isDefined = definedDocuments(compiled.modules);
-  checkTemplateBody(body, { arity: arityOf(functions, options), names, diagnostics, isDefined });
+  checkTemplateBody(body, { arity, names, diagnostics, isDefined });
   diagnostics.throwIfAny();
   const expanded = expandBody(body, {
     names,
     keepsPrint: options.keepsPrint ?? false,
-    functions: functionNames,
-    documents: documentNames(compiled.modules),
+    functions,
+    documents,
   });
   const asRule = { body: expanded } as Pick<Rule, "body">;
-  checkCalls(asRule, functions, options, diagnostics);
-  checkWiths(asRule, functionNames, virtualPaths(compiled.modules), diagnostics);
+  checkCalls(asRule, arities, options, diagnostics);
+  checkWiths(asRule, functions, virtual, diagnostics);
   diagnostics.throwIfAny();
-  const ordered = orderBody(expanded, new Set(), { arity: arityOf(functions, options), diagnostics, names });
+  const ordered = orderBody(expanded, new Set(), { arity, diagnostics, names });
   diagnostics.throwIfAny();
   const hoisted = hoistBody(ordered, names);
   compiled.types?.checkQuery(hoisted, diagnostics);
@@ -219,49 +203,6 @@ function addVars(term: import("../syntax/ast.ts").Term, found: Set<string>): voi
     default:
       return;
   }
-}
-
-/** How many operands each rule takes; what takes none may still be called with a place for its value. */
-function ruleArities(modules: readonly Module[]): ReadonlyMap<string, number> {
-  const arities = new Map<string, number>();
-  for (const module of modules) {
-    for (const rule of module.rules) {
-      const name = `data.${rulePath(rule, module.packagePath).join(".")}`;
-      if (!arities.has(name)) arities.set(name, rule.head.args?.length ?? 0);
-    }
-  }
-  return arities;
-}
-
-function functionsOf(modules: readonly Module[]): readonly string[] {
-  return modules.flatMap((module) =>
-    module.rules
-      .filter(({ head }) => head.args !== undefined)
-      .map((rule) => `data.${rulePath(rule, module.packagePath).join(".")}`),
-  );
-}
-
-/** Every path at or above a rule. */
-function documentNames(modules: readonly Module[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const module of modules) {
-    for (const rule of module.rules) {
-      const path = rulePath(rule, module.packagePath);
-      for (let length = 1; length <= path.length; length++) names.add(`data.${path.slice(0, length).join(".")}`);
-    }
-  }
-  return names;
-}
-
-function arityOf(functions: ReadonlyMap<string, number>, options: CompileOptions): Arity {
-  return (expr) => {
-    const name = operatorName(expr.operator) ?? "";
-    const own = functions.get(name) ?? options.customBuiltins?.get(name)?.arity;
-    if (own !== undefined) return own;
-    const signature = signatures.get(name);
-    if (signature === undefined) return undefined;
-    return signature.operands.at(-1)?.startsWith("...") ? -1 : signature.operands.length;
-  };
 }
 
 function compiledRule(rule: Rule, source: Rule, module: Module): CompiledRule {

@@ -16,6 +16,7 @@ import {
   variable,
   type With,
 } from "../syntax/ast.ts";
+import type { NameSet } from "./definitions.ts";
 import type { Names } from "./names.ts";
 import { isExpr } from "./resolve.ts";
 import { compareTerms } from "./term-order.ts";
@@ -25,9 +26,9 @@ export interface ExpandContext {
   /** Without it, calls of `print` vanish. */
   readonly keepsPrint: boolean;
   /** Names of built-ins and (as `data.pkg.f`) of functions. */
-  readonly functions: ReadonlySet<string>;
+  readonly functions: NameSet;
   /** Names of rules and packages, as `data.pkg.r`. */
-  readonly documents: ReadonlySet<string>;
+  readonly documents: NameSet;
 }
 
 export function expandRule(rule: Rule, context: ExpandContext): Rule {
@@ -239,7 +240,7 @@ class Expander {
 }
 
 /** The name of the function that a term names, if it names one. */
-export function isFunctionName(term: Term, functions: ReadonlySet<string>): string | undefined {
+export function isFunctionName(term: Term, functions: NameSet): string | undefined {
   if (term.kind === "var") return functions.has(term.name) ? term.name : undefined;
   if (term.kind !== "ref") return undefined;
   const name = operatorName(term);

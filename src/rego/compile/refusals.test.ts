@@ -75,6 +75,21 @@ const cases: readonly Case[] = [
     refused: ["rego_compile_error: called function x shadowed"],
   },
   {
+    name: "a variable is no function in the ref of a head either, because that is computed in the body",
+    source: 'p[sprintf("a", [])] := 1 if not sprintf',
+    refused: ["rego_compile_error: called function sprintf shadowed"],
+  },
+  {
+    name: "a name in the ref of a head hides a built-in in the body",
+    source: "p[[count]] := 1 if x := count(input) + 1",
+    refused: ["rego_compile_error: called function count shadowed"],
+  },
+  {
+    name: "the value of a head does not know that its function is a variable",
+    source: 'p := sprintf("a", []) if not sprintf',
+    refused: ["rego_type_error: undefined function sprintf"],
+  },
+  {
     name: "a rule without arguments can be called with a place for its value, and then depends on itself",
     source: "p if p(1)",
     refused: ["rego_recursion_error: rule data.test.p is recursive: data.test.p -> data.test.p"],

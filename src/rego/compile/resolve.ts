@@ -129,10 +129,11 @@ class Resolver {
     this.#hasUnused = false;
     this.#errorsBefore = this.#context.diagnostics.errors.length;
     const scope = new Scope(argumentScope, declaredNames(rule.body));
-    this.#hideBuiltins(rule.body, scope);
+    this.#hideBuiltins(rule, scope);
     const body = this.body(rule.body, scope, true);
+    const ref = this.#headRef(rule.head.ref, scope);
     const hasUnusedInBody = this.#hasUnused;
-    const head = this.#head(rule.head, scope);
+    const head = { ...this.#head(rule.head, scope), ref };
     this.#hasUnused = hasUnusedInBody;
     this.#reportUnused(scope);
     const elseRule = rule.elseRule === undefined ? undefined : this.#branch(rule.elseRule, argumentScope);
@@ -140,7 +141,7 @@ class Resolver {
   }
 
   /** A variable may have the name of a built-in; it gets another one, so that nothing takes it for the function. */
-  #hideBuiltins(body: Body, scope: Scope): void {
+  #hideBuiltins({ body, head }: Rule, scope: Scope): void {
     const mentioned = new Set<string>();
     const replaced = new Set<string>();
     for (const expr of body) {
@@ -148,6 +149,10 @@ class Resolver {
       for (const { target, value } of expr.withs) {
         for (const term of [target, value]) eachVar(term, (name) => replaced.add(name));
       }
+    }
+    for (const part of head.ref.parts.slice(1)) {
+      // A variable alone stays in the head, the rest belongs to the body.
+      if (part.kind !== "var") eachVar(part, (name) => builtinNames.has(name) && mentioned.add(name));
     }
     for (const name of mentioned) {
       const [expr] = body;
@@ -168,13 +173,16 @@ class Resolver {
     }
   }
 
+  /** What is computed in the ref of a head is computed in the body, and so follows the rules of the body. */
+  #headRef(ref: RefTerm, scope: Scope): RefTerm {
+    const [name, ...rest] = ref.parts;
+    return name === undefined ? ref : refOf([name, ...rest.map((part) => this.term(part, scope))], ref.loc);
+  }
+
   #head(head: Head, scope: Scope): Head {
-    const [name, ...rest] = head.ref.parts;
     this.#headScope = scope;
-    const parts = name === undefined ? [] : [name, ...rest.map((part) => this.term(part, scope))];
     const resolved = {
       ...head,
-      ref: refOf(parts, head.ref.loc),
       args: head.args?.map((arg) => this.term(arg, scope)),
       key: head.key === undefined ? undefined : this.term(head.key, scope),
       value: head.value === undefined ? undefined : this.term(head.value, scope),

@@ -17,15 +17,18 @@ type Known = ReadonlyMap<string, readonly Value[]>;
 export function refsOfRule(rule: Rule): readonly (readonly Term[])[] {
   const refs: (readonly Term[])[] = [];
   const known = new Map<string, readonly Value[]>();
+  const add = (parts: readonly Term[]): void => {
+    for (const expanded of expansions(parts, known)) refs.push(expanded);
+  };
   for (const expr of rule.body) {
-    for (const parts of refsOfBody([expr])) refs.push(...expansions(parts, known));
+    eachRefOfBody([expr], add);
     if (expr.kind !== "expr-call" || expr.negated || expr.withs.length > 0) continue;
     const [left, right] = expr.args;
     if (operatorName(expr.operator) !== "eq" || left === undefined || right === undefined) continue;
     remember(left, right, known) || remember(right, left, known);
   }
   for (const term of [...(rule.head.args ?? []), rule.head.key, rule.head.value]) {
-    if (term !== undefined) for (const parts of refsOfTerm(term)) refs.push(...expansions(parts, known));
+    if (term !== undefined) eachRef(term, add);
   }
   return refs;
 }
@@ -80,45 +83,56 @@ function membersOf(value: Value): readonly Value[] | undefined {
   return undefined;
 }
 
-function refsOfBody(body: Body): readonly (readonly Term[])[] {
-  const refs: (readonly Term[])[] = [];
+function eachRefOfBody(body: Body, visit: (parts: readonly Term[]) => void): void {
   eachExpr(body, (expr) => {
-    if (expr.kind === "expr-term") refs.push(...refsOfTerm(expr.term));
-    if (expr.kind === "expr-every") refs.push(...refsOfTerm(expr.domain));
-    if (expr.kind === "expr-call") for (const term of [expr.operator, ...expr.args]) refs.push(...refsOfTerm(term));
+    if (expr.kind === "expr-term") eachRef(expr.term, visit);
+    if (expr.kind === "expr-every") eachRef(expr.domain, visit);
+    if (expr.kind === "expr-call") {
+      eachRef(expr.operator, visit);
+      for (const arg of expr.args) eachRef(arg, visit);
+    }
     for (const { target, value, mock } of expr.withs) {
-      for (const term of [target, value]) refs.push(...refsOfTerm(term));
-      if (mock?.startsWith("data."))
-        refs.push(
-          mock
-            .split(".")
-            .slice(1)
-            .map((name) => scalar(name, expr.loc)),
-        );
+      eachRef(target, visit);
+      eachRef(value, visit);
+      if (!mock?.startsWith("data.")) continue;
+      const [, ...names] = mock.split(".");
+      visit(names.map((name) => scalar(name, expr.loc)));
     }
   });
-  return refs;
 }
 
 /** Bodies inside are not part of it: `eachExpr` comes by there, too. */
-function refsOfTerm(term: Term): readonly (readonly Term[])[] {
+function eachRef(term: Term, visit: (parts: readonly Term[]) => void): void {
   switch (term.kind) {
     case "ref": {
-      const [head, ...rest] = term.parts;
-      const inner = rest.flatMap(refsOfTerm);
-      return head?.kind === "var" && head.name === "data" ? [rest, ...inner] : inner;
+      const { parts } = term;
+      const [head] = parts;
+      if (head?.kind === "var" && head.name === "data") visit(parts.slice(1));
+      for (let index = 1; index < parts.length; index++) {
+        const part = parts[index];
+        if (part !== undefined && part.kind !== "scalar") eachRef(part, visit);
+      }
+      return;
     }
     case "array":
     case "set":
-      return term.items.flatMap(refsOfTerm);
+      for (const item of term.items) eachRef(item, visit);
+      return;
     case "object":
-      return term.entries.flat().flatMap(refsOfTerm);
+      for (const [key, value] of term.entries) {
+        eachRef(key, visit);
+        eachRef(value, visit);
+      }
+      return;
     case "array-comprehension":
     case "set-comprehension":
-      return refsOfTerm(term.head);
+      eachRef(term.head, visit);
+      return;
     case "object-comprehension":
-      return [...refsOfTerm(term.key), ...refsOfTerm(term.value)];
+      eachRef(term.key, visit);
+      eachRef(term.value, visit);
+      return;
     default:
-      return [];
+      return;
   }
 }

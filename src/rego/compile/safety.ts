@@ -45,11 +45,16 @@ export function orderBody(body: Body, globals: ReadonlySet<string>, context: Saf
   const safe = new Set<string>();
   for (const name of bodyVars) if (globals.has(name)) safe.add(name);
   const pending = new Map<Expr, Set<string>>();
-  for (const [expr, names] of varsByExpr) pending.set(expr, new Set([...names].filter((name) => !safe.has(name))));
+  for (const [expr, names] of varsByExpr) {
+    const open = new Set<string>();
+    for (const name of names) if (!safe.has(name)) open.add(name);
+    pending.set(expr, open);
+  }
   const closures = new Map<Expr, ReadonlySet<string>>();
   for (const expr of body) {
-    const shared = [...varsOfClosures(expr)].filter((name) => bodyVars.has(name) && !globals.has(name));
-    closures.set(expr, new Set(shared));
+    const shared = new Set<string>();
+    for (const name of varsOfClosures(expr)) if (bodyVars.has(name) && !globals.has(name)) shared.add(name);
+    if (shared.size > 0) closures.set(expr, shared);
   }
   const ordered: Expr[] = [];
   for (let progress = true; progress && pending.size > 0; ) {
@@ -129,6 +134,9 @@ function locationOfVar(expr: Expr, name: string): Location | undefined {
   return found;
 }
 
+/** Nothing is inside it. */
+const isLeaf = ({ kind }: Term): boolean => kind === "scalar" || kind === "var";
+
 /** Orders the bodies inside an expression, which see everything that is bound before it. */
 function orderClosures(expr: Expr, bound: ReadonlySet<string>, context: SafetyContext): Expr {
   const inBody = (body: Body, extra: readonly Term[] = []): Body => {
@@ -150,10 +158,10 @@ function orderClosures(expr: Expr, bound: ReadonlySet<string>, context: SafetyCo
         return { ...term, body };
       }
       case "ref":
-        return { ...term, parts: term.parts.map(inTerm) };
+        return term.parts.every(isLeaf) ? term : { ...term, parts: term.parts.map(inTerm) };
       case "array":
       case "set":
-        return { ...term, items: term.items.map(inTerm) };
+        return term.items.every(isLeaf) ? term : { ...term, items: term.items.map(inTerm) };
       case "object":
         return { ...term, entries: term.entries.map(([key, value]) => [inTerm(key), inTerm(value)]) };
       default:

@@ -7,6 +7,7 @@ import type { Diagnostics } from "./diagnostics.ts";
 import { isTrivial } from "./expand.ts";
 import { packageKey } from "./globals.ts";
 import type { Names } from "./names.ts";
+import { once } from "./once.ts";
 import { type Arity, outputsOf } from "./outputs.ts";
 import { isExpr } from "./resolve.ts";
 import { eachVar, eachVarTerm } from "./variables.ts";
@@ -21,20 +22,25 @@ export interface TemplateContext {
 
 export function checkTemplates(rule: Rule, context: TemplateContext): void {
   for (let branch: Rule | undefined = rule; branch !== undefined; branch = branch.elseRule) {
-    const given = new Set<string>();
-    for (const arg of branch.head.args ?? []) eachVar(arg, (name) => given.add(name));
-    const check = new TemplateCheck(context);
-    const safe = check.body(branch.body, given);
     const { ref, args = [], key, value } = branch.head;
+    const check = new TemplateCheck(context);
+    const safe = check.body(branch.body, () => varsOf(args));
     for (const term of [...ref.parts.slice(1), ...args, key, value]) if (term !== undefined) check.term(term, safe);
   }
 }
 
 export function checkTemplateBody(body: Body, context: TemplateContext): void {
-  new TemplateCheck(context).body(body, new Set());
+  new TemplateCheck(context).body(body, () => new Set());
 }
 
-type Safe = ReadonlySet<string>;
+/** Variables that are bound; found out only where a template asks for them. */
+type Safe = () => ReadonlySet<string>;
+
+function varsOf(terms: readonly Term[]): Set<string> {
+  const names = new Set<string>();
+  for (const term of terms) eachVar(term, (name) => names.add(name));
+  return names;
+}
 
 class TemplateCheck {
   readonly #context: TemplateContext;
@@ -45,8 +51,11 @@ class TemplateCheck {
 
   /** What is bound after the body. */
   body(body: Body, given: Safe): Safe {
-    const safe = new Set(given);
-    for (const expr of body) for (const name of outputsOf(expr, safe, this.#context.arity)) safe.add(name);
+    const safe = once(() => {
+      const names = new Set(given());
+      for (const expr of body) for (const name of outputsOf(expr, names, this.#context.arity)) names.add(name);
+      return names;
+    });
     for (const expr of body) this.#expr(expr, safe);
     return safe;
   }
@@ -62,9 +71,8 @@ class TemplateCheck {
         return;
       case "expr-every": {
         this.term(expr.domain, safe);
-        const inner = new Set(safe);
-        for (const own of [expr.key, expr.value]) if (own !== undefined) eachVar(own, (name) => inner.add(name));
-        this.body(expr.body, inner);
+        const own = expr.key === undefined ? [expr.value] : [expr.key, expr.value];
+        this.body(expr.body, () => new Set([...safe(), ...varsOf(own)]));
         return;
       }
       case "expr-not":
@@ -124,7 +132,7 @@ class TemplateCheck {
     const reported = new Set<string>();
     for (const term of terms) {
       eachVarTerm(term, ({ name, loc }) => {
-        if (name === "input" || name === "data" || safe.has(name) || reported.has(name)) return;
+        if (name === "input" || name === "data" || safe().has(name) || reported.has(name)) return;
         reported.add(name);
         diagnostics.report("rego_compile_error", loc, `var ${names.sourceOf(name)} is undeclared`);
       });
@@ -141,7 +149,9 @@ export function definedDocuments(modules: readonly Module[]): (ref: RefTerm) => 
       const path = rulePath(rule, module.packagePath);
       if (path.length - module.packagePath.length !== rule.head.ref.parts.length) continue;
       const key = packageKey(path);
-      groups.set(key, [...(groups.get(key) ?? []), rule]);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [rule]);
+      else group.push(rule);
     }
   }
   return (ref) => {

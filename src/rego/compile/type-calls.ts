@@ -42,9 +42,9 @@ function memberOperandFault(expr: Call, term: Term, type: MaybeType, typing: Typ
 
 function operandFault(expr: Call, typing: Typing): TypeFault | undefined {
   const type = typing.env.ref(expr.operator);
-  const name = printRef(expr.operator);
+  const name = (): string => printRef(expr.operator);
   if (type === undefined || (type.kind !== "function" && !isAny(type))) {
-    return { loc: expr.loc, message: `undefined function ${name}`, details: [], isUnknown: false };
+    return { loc: expr.loc, message: `undefined function ${name()}`, details: [], isUnknown: false };
   }
   if (type.kind !== "function") return undefined;
   const args = type.result === undefined ? type.args : [...type.args, type.result];
@@ -52,17 +52,17 @@ function operandFault(expr: Call, typing: Typing): TypeFault | undefined {
   const typesOf = (): readonly MaybeType[] => expr.args.map((arg) => typing.typeOf(arg, typing.env));
   const have = typesOf();
   if (have.length > args.length && type.variadic === undefined) {
-    return argumentFault(expr.loc, name, "too many arguments", have, want);
+    return argumentFault(expr.loc, name(), "too many arguments", have, want);
   }
-  if (have.length < type.args.length) return argumentFault(expr.loc, name, "too few arguments", have, want);
+  if (have.length < type.args.length) return argumentFault(expr.loc, name(), "too few arguments", have, want);
   for (const [index, arg] of expr.args.entries()) {
     const wanted = index < args.length ? args[index] : type.variadic;
     const known = have[index];
     if (!isUnknown(known) && !mayUnify(known, wanted)) {
-      return argumentFault(expr.loc, name, "invalid argument(s)", have, want);
+      return argumentFault(expr.loc, name(), "invalid argument(s)", have, want);
     }
     if (!unifyTerm(arg, wanted, typing)) {
-      return argumentFault(expr.loc, name, "invalid argument(s)", typesOf(), want);
+      return argumentFault(expr.loc, name(), "invalid argument(s)", typesOf(), want);
     }
   }
   return undefined;

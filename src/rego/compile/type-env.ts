@@ -36,12 +36,12 @@ export class TypeEnv {
   }
 
   ref(ref: RefTerm): MaybeType {
-    const [head, ...tail] = ref.parts;
+    const [head] = ref.parts;
     if (head === undefined) return undefined;
     for (let env: TypeEnv | undefined = this; env !== undefined; env = env.next) {
       const node = childOf(env.tree, head);
       if (node === undefined) continue;
-      const found = along(node, tail);
+      const found = along(node, ref.parts);
       if (found !== "elsewhere") return found;
     }
     return isRootDocument(head) ? anyType : undefined;
@@ -53,15 +53,15 @@ export function isRootDocument(term: Term): boolean {
 }
 
 /** The type at the end of a path, unless this tree says nothing about it. */
-function along(start: TypeNode, tail: readonly Term[]): MaybeType | "elsewhere" {
-  let node = start;
-  for (let index = 0; index < tail.length; index++) {
-    const part = tail[index];
+function along(head: TypeNode, parts: readonly Term[]): MaybeType | "elsewhere" {
+  let node = head;
+  for (let index = 1; index < parts.length; index++) {
+    const part = parts[index];
     if (part === undefined) break;
     const child = childOf(node, part);
     if (node.value !== undefined) {
-      if (child === undefined) return selectAlong(node.value, tail.slice(index));
-    } else if (constantValue(part) === undefined) return selectAlong(extentOf(node), tail.slice(index));
+      if (child === undefined) return selectAlong(node.value, parts.slice(index));
+    } else if (constantValue(part) === undefined) return selectAlong(extentOf(node), parts.slice(index));
     if (child === undefined) return "elsewhere";
     node = child;
   }

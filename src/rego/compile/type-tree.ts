@@ -30,10 +30,11 @@ export function childOf(node: TypeNode, part: Term): TypeNode | undefined {
 
 /** Variables stand for themselves: a rule that could not be typed may leave a path with variables. */
 function keyOf(part: Term): string {
-  if (part.kind === "var") return `v${part.name}`;
+  if (part.kind === "var") return part.name;
   const constant = constantValue(part);
-  if (typeof constant === "string") return `s${constant}`;
-  return constant === undefined ? "?" : `c${canonicalText(constant)}`;
+  // No variable starts like these.
+  if (typeof constant === "string") return `"${constant}`;
+  return constant === undefined ? "?" : `#${canonicalText(constant)}`;
 }
 
 function grow(node: TypeNode, part: Term): TypeNode {

@@ -4,9 +4,10 @@ import type { Location, Module, Rule, With } from "../syntax/ast.ts";
 import { operatorName, stringPath } from "../syntax/ast.ts";
 import { rulePath } from "./build.ts";
 import { eachExpr } from "./calls.ts";
+import type { NameSet } from "./definitions.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 
-export type VirtualPaths = ReadonlySet<string>;
+export type VirtualPaths = NameSet;
 
 /** The documents that rules define, as joined paths. */
 export function virtualPaths(modules: readonly Module[]): VirtualPaths {
@@ -17,7 +18,7 @@ export function virtualPaths(modules: readonly Module[]): VirtualPaths {
 
 export function checkWiths(
   rule: Pick<Rule, "body"> & { readonly elseRule?: Rule | undefined },
-  functions: ReadonlySet<string>,
+  functions: NameSet,
   virtual: VirtualPaths,
   diagnostics: Diagnostics,
 ): void {
@@ -36,11 +37,7 @@ interface WithObjection {
   readonly message: string;
 }
 
-function withObjection(
-  modifier: With,
-  functions: ReadonlySet<string>,
-  virtual: VirtualPaths,
-): WithObjection | undefined {
+function withObjection(modifier: With, functions: NameSet, virtual: VirtualPaths): WithObjection | undefined {
   const { target } = modifier;
   const refuse = (message: string, code: WithObjection["code"] = "rego_compile_error"): WithObjection => ({
     code,

@@ -26,6 +26,36 @@ const cases: readonly { readonly name: string; readonly source: string; readonly
     source: 'p := yaml.marshal("😀")',
     answer: '"\\"\\\\U0001F600\\"\\n"',
   },
+  {
+    name: "integers of more than 64 bits are doubles in YAML",
+    source: "p := [yaml.marshal(18446744073709551615), yaml.marshal(18446744073709551616)]",
+    answer: '["18446744073709551615\\n","1.8446744073709552e+19\\n"]',
+  },
+  {
+    name: "doubles from a million on have an exponent in YAML",
+    source: "p := [yaml.marshal(999999.5), yaml.marshal(1e6)]",
+    answer: '["999999.5\\n","1e+06\\n"]',
+  },
+  {
+    name: "nothing is also found between the bytes of a character",
+    source: 'p := [replace("é", "", "-"), strings.replace_n({"": "-"}, "é"), replace("é", "", "")]',
+    answer: '["-\ufffd-\ufffd-","-\ufffd-\ufffd-","é"]',
+  },
+  {
+    name: "bytes that are no character are no YAML",
+    source: 'p := yaml.is_valid(replace("é", "", "-"))',
+    answer: "false",
+  },
+  {
+    name: "a number with an exponent has 64 exact bits when it is formatted as an integer",
+    source: "p := [format_int(1e40, 10), format_int(18446744073709551617, 16)]",
+    answer: '["9999999999999999999783686092270256259072","10000000000000001"]',
+  },
+  {
+    name: "a big integer says its own name when a verb does not fit",
+    source: 'p := sprintf("%+30q", [12345678901234567890])',
+    answer: '"%!q(big.Int=12345678901234567890)"',
+  },
   { name: "an address alone keeps its digits", source: 'p := net.cidr_merge(["10.1.2.3"])', answer: '["10.1.2.3/8"]' },
   {
     name: "a function is computed once for numbers that are equal",

@@ -198,11 +198,13 @@ export function refOf(parts: readonly Term[], loc: Location): RefTerm {
 
 /** The dotted name of an operator or function ref, or undefined if a part is not a plain name. */
 export function operatorName(operator: RefTerm): string | undefined {
-  const [head, ...rest] = operator.parts;
+  const { parts } = operator;
+  const [head] = parts;
   if (head?.kind !== "var") return undefined;
   let name = head.name;
-  for (const part of rest) {
-    if (part.kind !== "scalar" || typeof part.value !== "string") return undefined;
+  for (let index = 1; index < parts.length; index++) {
+    const part = parts[index];
+    if (part?.kind !== "scalar" || typeof part.value !== "string") return undefined;
     name += `.${part.value}`;
   }
   return name;
@@ -210,6 +212,7 @@ export function operatorName(operator: RefTerm): string | undefined {
 
 /** The ref of a built-in: `net.cidr_contains` has one variable and one string. */
 export function builtinRef(name: string, loc: Location): RefTerm {
+  if (!name.includes(".")) return refOf([variable(name, loc)], loc);
   const [head, ...rest] = name.split(".");
   return refOf([variable(head ?? name, loc), ...rest.map((part) => scalar(part, loc))], loc);
 }

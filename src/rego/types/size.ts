@@ -11,11 +11,17 @@ export function withinReason(type: Type): Type {
 
 function sizeOf(type: MaybeType): number {
   if (type === undefined) return 0;
+  // Most types are scalars, and not worth remembering.
+  if (isScalar(type)) return 1;
   const known = knownSizes.get(type);
   if (known !== undefined) return known;
   const size = partsOf(type).reduce((sum, part) => sum + sizeOf(part), 1);
   knownSizes.set(type, size);
   return size;
+}
+
+function isScalar({ kind }: Type): boolean {
+  return kind === "string" || kind === "number" || kind === "boolean" || kind === "null";
 }
 
 function partsOf(type: Type): readonly MaybeType[] {
