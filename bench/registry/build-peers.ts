@@ -10,6 +10,8 @@ const rnacosVersion = "0.8.5";
 const consulVersion = "1.22.0";
 /** The one that this Consul wants. */
 const discoverVersion = "v1.1.0";
+/** Every line that names a provider, except the one of the local network. */
+const clouds = /^.*(?:go-discover\/provider\/(?!mdns)|&(?!mdns)\w+\.Provider\{).*\n/gm;
 
 mkdirSync(peerFolder, { recursive: true });
 for (const [program, build] of Object.entries({ rnacos: buildRnacos, consul: buildConsul })) {
@@ -46,9 +48,6 @@ function buildConsul(): void {
   }
   run("go", ["build", "-trimpath", "-o", join(peerFolder, "consul"), "."], { cwd: source, env });
 }
-
-/** Every line that names a provider, except the one of the local network. */
-const clouds = /^.*(?:go-discover\/provider\/(?!mdns)|&(?!mdns)\w+\.Provider\{).*\n/gm;
 
 function copyModule(module: string, version: string, folder: string): void {
   const { Dir } = JSON.parse(run("go", ["mod", "download", "-json", `${module}@${version}`])) as { Dir: string };
