@@ -155,9 +155,10 @@ export class RegistryCore {
   async #saveBeats(): Promise<void> {
     const entries = [...this.#unsaved].filter((entry) => this.directory.get(entry.instance.target.id) === entry);
     this.#unsaved = new Set();
-    const nowMs = this.now().monotonicMs;
     for (let start = 0; start < entries.length; start += beatsPerSave) {
       const part = entries.slice(start, start + beatsPerSave);
+      // Each part's own, because the parts before it took their time.
+      const nowMs = this.now().monotonicMs;
       const beats = part.map(({ instance, heardAtMs }) => ({
         id: instance.target.id,
         ageMs: Math.max(0, nowMs - heardAtMs),

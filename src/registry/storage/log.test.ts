@@ -7,6 +7,7 @@ import { systemEnv } from "../../env/system.ts";
 import type { Database } from "../../store/database.ts";
 import { openSqlite } from "../../store/sqlite-database.ts";
 import { StoreError } from "../../store/store-error.ts";
+import { manualEnv } from "../../testing/manual-env.ts";
 import type { NewChange } from "../model/change.ts";
 import { describeLog, exampleInstance } from "./log-cases.ts";
 import { MemoryLog } from "./memory-log.ts";
@@ -85,6 +86,23 @@ test("what is pruned is gone from the file, except each service's last change", 
     beats.map(({ id }) => id),
     ["early"],
   );
+  await database.close();
+});
+
+test("heartbeats that wait for their turn are saved as old as they are by then", async () => {
+  const database = await openSqlite(":memory:");
+  const clock = manualEnv();
+  const log = await openSqlLog(clock, database);
+  const instance: NewChange = { kind: "Registered", id: "a", atMs: 1, instance: exampleInstance };
+  await log.commit({ applied: 0, confirm: [], decide: () => [instance] });
+  const turn = Promise.withResolvers<void>();
+  const before = database.transaction(() => turn.promise);
+  const saved = log.saveBeats([{ id: "a", ageMs: 500 }]);
+  await clock.advance(2_000);
+  turn.resolve();
+  await Promise.all([before, saved]);
+  const [row] = await database.query("SELECT last_seen_ms FROM registry_beats");
+  assert.equal(Number(row?.["last_seen_ms"]), clock.now().getTime() - 2_500);
   await database.close();
 });
 

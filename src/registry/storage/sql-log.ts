@@ -104,10 +104,14 @@ class SqlLog implements RegistryLog {
     return { changes: rows.map(toChange), oldest: pruned + 1 };
   }
 
-  async saveBeats(beats: readonly Beat[]): Promise<void> {
+  async saveBeats(given: readonly Beat[]): Promise<void> {
     const isShared = this.#database.kind === "postgres";
+    const askedAtMs = this.#env.monotonicMs();
     await this.#database.transaction(async (transaction) => {
       const wallMs = this.#env.now().getTime();
+      // They went on ageing while the transaction waited for its turn, and must not come back younger than they are.
+      const waitedMs = this.#env.monotonicMs() - askedAtMs;
+      const beats = given.map(({ id, ageMs }) => ({ id, ageMs: ageMs + waitedMs }));
       if (isShared) {
         // In one order, so that two replicas that save the same services never wait for each other in a circle.
         const sorted = beats.toSorted((a, b) => (a.id < b.id ? -1 : 1));
