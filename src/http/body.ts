@@ -4,9 +4,10 @@ export class WholeBody implements AsyncIterable<Uint8Array> {
   readonly ascii: string | undefined;
   #chunk: Uint8Array | undefined;
 
-  constructor(content: Uint8Array | string) {
+  /** Who knows already that a text is ASCII saves a look at all of it. */
+  constructor(content: Uint8Array | string, isAscii?: boolean) {
     if (typeof content !== "string") this.#chunk = content;
-    else if (Buffer.byteLength(content) === content.length) this.ascii = content;
+    else if (isAscii ?? Buffer.byteLength(content) === content.length) this.ascii = content;
     else this.#chunk = Buffer.from(content);
   }
 

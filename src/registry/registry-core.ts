@@ -265,6 +265,7 @@ export class RegistryCore {
     const now = this.now();
     for (const { instance, lastSeenMs } of loaded.services)
       this.#schedule(this.directory.load(instance, lastSeenMs, now));
+    this.directory.ready();
     this.directory.sequence = loaded.sequence;
   }
 

@@ -2,7 +2,8 @@ import { WholeBody } from "../../http/body.ts";
 import type { HttpResponse } from "../../http/message.ts";
 
 /** The original's envelope: `{"error":null,"data":…}`. Its clients fail on any other key. */
-export const dataAnswer = (json: string): HttpResponse => whole(200, `{"error":null,"data":${json}}`);
+export const dataAnswer = (json: string, isAscii?: boolean): HttpResponse =>
+  answerOf(200, new WholeBody(`{"error":null,"data":${json}}`, isAscii));
 
 export const errorAnswer = (
   status: number,
@@ -17,8 +18,10 @@ export const emptyAnswer = (status: number): HttpResponse => ({
   body: new WholeBody(""),
 });
 
-export function whole(status: number, json: string, headers?: Readonly<Record<string, string>>): HttpResponse {
-  const body = new WholeBody(json);
+export const whole = (status: number, json: string, headers?: Readonly<Record<string, string>>): HttpResponse =>
+  answerOf(status, new WholeBody(json), headers);
+
+function answerOf(status: number, body: WholeBody, headers?: Readonly<Record<string, string>>): HttpResponse {
   const own = { "content-type": "application/json", "content-length": String(body.byteLength) };
   return { status, headers: headers ? { ...own, ...headers } : own, body };
 }

@@ -5,7 +5,7 @@ import { type Dialect, encodeTarget, encodeTargets, serviceTypeOfEnum } from "..
 import type { Feed } from "../feed/feed.ts";
 import type { Entry } from "../model/entry.ts";
 import { healthAt } from "../model/expiry.ts";
-import { countHealth, type HealthCounts, type Search, search, stale } from "../model/queries.ts";
+import { countHealth, type HealthCounts, type Search, search, searchWhole, stale } from "../model/queries.ts";
 import { resourceProvider, toolInvoker } from "../model/service.ts";
 import type { RegistryCore } from "../registry-core.ts";
 import { isStrategyName, type ResolveQuestion, type Resolver, strategyNames } from "../resolve/resolver.ts";
@@ -40,9 +40,13 @@ export function read(request: RegistryRequest, parts: ReadParts): HttpResponse |
 /** Whether somebody answers there. */
 export const isReadPath = (path: string): boolean => routes.has(path);
 
-/** The hot path: nothing of an answer is kept, so that reading costs no memory and nothing can be out of date. */
+/** The hot path: a text of the directory leaves as it is, and nothing is left behind by reading. */
 const list: Read = ({ query }, dialect, { core }) => {
-  const found = search(core.directory, searchOf(query, dialect), core.monotonicMs(), core.rules.expiry);
+  const asked = searchOf(query, dialect);
+  const nowMs = core.monotonicMs();
+  const whole = dialect === "a" ? undefined : searchWhole(core.directory, asked, nowMs, core.rules.expiry);
+  if (whole !== undefined) return dataAnswer(whole.json, whole.isAscii);
+  const found = search(core.directory, asked, nowMs, core.rules.expiry);
   return listAnswer(found, (part) => encodeTargets(part, dialect));
 };
 

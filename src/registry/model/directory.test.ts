@@ -7,8 +7,8 @@ import type { Moment, Rules } from "./decide.ts";
 import { Directory } from "./directory.ts";
 import { Draft } from "./draft.ts";
 import { defaultExpiryLimits, healthAt, isListedAt, isLiveAt, nextDueAtMs } from "./expiry.ts";
-import { type Search, search } from "./queries.ts";
-import type { NewServiceTarget } from "./service.ts";
+import { type Search, search, searchWhole } from "./queries.ts";
+import type { NewServiceTarget, ServiceTarget } from "./service.ts";
 
 const limits = { ...defaultExpiryLimits, missingAfterMs: 90, deregisterAfterMs: 600, forgetAfterMs: 1000 };
 const rules: Rules = { expiry: limits, maxStates: 10, maxServicesPerOwner: 1000 };
@@ -127,6 +127,15 @@ test("lookups agree with a naive model at every moment: never early, never late 
           const answer = search(directory, asked, nowMs, limits).map(({ instance }) => instance.target.id);
           const wanted = listed.filter(([, { own }]) => matches(own, asked)).map(([name]) => name);
           assert.deepEqual(answer, wanted, JSON.stringify(asked));
+          const whole = searchWhole(directory, asked, nowMs, limits);
+          if (whole === undefined) continue;
+          const targets = JSON.parse(whole.json) as ServiceTarget[];
+          assert.deepEqual(
+            targets.map(({ id }) => id),
+            wanted,
+            `as one text: ${JSON.stringify(asked)}`,
+          );
+          for (const one of targets) assert.deepEqual(one, directory.get(one.id)?.instance.target.toJSON());
         }
       }
     }),

@@ -2,6 +2,7 @@ import type { Change } from "./change.ts";
 import type { Moment, View } from "./decide.ts";
 import { byOrder, Entry, type KeptInstance } from "./entry.ts";
 import type { Instance } from "./instance.ts";
+import { type NameGroup, NameIndex } from "./name-index.ts";
 import { OrderedGroup, OrderedIndex } from "./ordered-group.ts";
 import { PlaceIndex } from "./place-index.ts";
 
@@ -12,7 +13,7 @@ import { PlaceIndex } from "./place-index.ts";
 export class Directory implements View {
   readonly #entries = new Map<string, Entry>();
   readonly #all = new OrderedGroup<Entry>(byOrder);
-  readonly #byName = new OrderedIndex<Entry>(byOrder);
+  readonly #byName = new NameIndex();
   readonly #byType = new OrderedIndex<Entry>(byOrder);
   readonly #byEngine = new OrderedIndex<Entry>(byOrder);
   readonly #byPlace: PlaceIndex;
@@ -65,7 +66,10 @@ export class Directory implements View {
     return this.#all.list();
   }
   named(serviceName: string): readonly Entry[] {
-    return this.#byName.list(serviceName);
+    return this.#byName.get(serviceName)?.list() ?? [];
+  }
+  groupNamed(serviceName: string): NameGroup | undefined {
+    return this.#byName.get(serviceName);
   }
   ofType(serviceType: string): readonly Entry[] {
     return this.#byType.list(serviceType);
@@ -81,6 +85,11 @@ export class Directory implements View {
     const { presence } = instance;
     if (presence.kind !== "Registered") entry.hiddenSinceMs = now.monotonicMs - Math.max(0, now.wallMs - presence.atMs);
     return entry;
+  }
+
+  /** After everything was loaded: what lookups need is there before the first of them. */
+  ready(): void {
+    this.#byName.write();
   }
 
   /** Takes over one change; changes come in their order, each once. */

@@ -26,6 +26,13 @@ export class Entry implements Heard {
     this.instance = keep(instance, target);
   }
 
+  /** See KeptTarget. */
+  moveHead(text?: string, at?: number): void {
+    const { target } = this.instance;
+    target.moveHead(text, at);
+    this.head = target.head;
+  }
+
   /** The same service after a change. An equal target stays the one that it was. */
   become(instance: Instance): void {
     const before = this.instance.target;

@@ -52,6 +52,18 @@ describe("a kept target", () => {
     );
   });
 
+  test("is the same wherever its head is kept", () => {
+    fc.assert(
+      fc.property(anyTarget, text, (target, before) => {
+        const kept = KeptTarget.of({ ...target });
+        kept.moveHead(before + kept.json, before.length);
+        assert.deepEqual(kept.toJSON(), { ...target });
+        kept.moveHead();
+        assert.deepEqual(kept.toJSON(), { ...target });
+      }),
+    );
+  });
+
   test("is of one kind with those that differ only in who and where they are", () => {
     fc.assert(
       fc.property(anyTarget, text, (target, host) => {

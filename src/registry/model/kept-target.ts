@@ -9,18 +9,27 @@ export class KeptTarget implements ServiceTarget {
   readonly id: string;
   readonly serviceName: string;
   readonly kind: TargetKind;
-  /** The beginning of its JSON, up to where its kind's begins. */
-  readonly head: string;
+  #head: string;
 
   private constructor({ id, serviceName, host, port, ...rest }: ServiceTarget) {
     this.id = id;
     this.serviceName = serviceName;
     this.kind = kindOf(rest);
-    this.head = flat(JSON.stringify({ id, serviceName, host, port }).slice(0, -1));
+    this.#head = flat(JSON.stringify({ id, serviceName, host, port }).slice(0, -1));
   }
 
   static of(target: ServiceTarget): KeptTarget {
     return target instanceof KeptTarget ? target : new KeptTarget(target);
+  }
+
+  /** The beginning of its JSON, up to where its kind's begins. */
+  get head(): string {
+    return this.#head;
+  }
+
+  /** The same head as a part of a text that is kept anyway; or, without one, as a text of its own again. */
+  moveHead(text?: string, at = 0): void {
+    this.#head = text === undefined ? flat(this.#head) : text.slice(at, at + this.#head.length);
   }
 
   /** All nine keys, in the specification's order. */
@@ -88,4 +97,4 @@ function kindOf(given: Omit<TargetKind, "json">): TargetKind {
 }
 
 /** A part of a text keeps the whole of it, and a joined one all that it was joined of; through bytes it is one of its own. */
-const flat = (text: string): string => Buffer.from(text).toString();
+export const flat = (text: string): string => Buffer.from(text).toString();

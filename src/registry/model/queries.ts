@@ -2,6 +2,7 @@ import type { Directory } from "./directory.ts";
 import type { Entry } from "./entry.ts";
 import { type ExpiryLimits, healthAt, isListedAt } from "./expiry.ts";
 import type { TargetKind } from "./kept-target.ts";
+import type { Whole } from "./name-index.ts";
 import { multiCapability, type ServiceHealth } from "./service.ts";
 
 /** The questions of the specification ("Repository Queries"), each answered from an index. */
@@ -25,6 +26,18 @@ export function search(directory: Directory, asked: Search, nowMs: number, limit
   return found.filter((entry) => wanted(entry) && isListed(entry));
 }
 
+/** The same as one text, where it is kept as one: for a name whose services all match and none is silent for too long. */
+export function searchWhole(
+  directory: Directory,
+  asked: Search,
+  nowMs: number,
+  limits: ExpiryLimits,
+): Whole | undefined {
+  if (asked.serviceName === undefined) return undefined;
+  const whole = directory.groupNamed(asked.serviceName)?.whole(nowMs, limits);
+  return whole !== undefined && isWantedKind(asked, whole.kind) ? whole : undefined;
+}
+
 /** From the smallest index that has all that can match, in order. */
 export function candidates(directory: Directory, asked: Search): readonly Entry[] {
   const { serviceName, serviceType, serviceSubType, languageName } = asked;
@@ -39,23 +52,28 @@ export function candidates(directory: Directory, asked: Search): readonly Entry[
 /** For the candidates above. Neighbours are mostly of one kind, so that each kind is looked at once. */
 export function matcher(asked: Search): (entry: Entry) => boolean {
   const { serviceName, serviceType, serviceSubType, languageName } = asked;
-  const exact = isExact(asked);
   const isByEngine = serviceType !== undefined && serviceSubType !== undefined && languageName !== undefined;
   let known: TargetKind | undefined;
   let isKnownWanted = false;
   return ({ kind, instance }) => {
     if (kind !== known) {
       known = kind;
-      isKnownWanted =
-        (serviceType === undefined ||
-          kind.serviceType === serviceType ||
-          (!exact && kind.serviceType === multiCapability)) &&
-        (serviceSubType === undefined || kind.serviceSubType === serviceSubType) &&
-        (languageName === undefined || kind.languageName === languageName);
+      isKnownWanted = isWantedKind(asked, kind);
     }
     // All others that are asked for by name were found by name.
     return isKnownWanted && (!isByEngine || serviceName === undefined || instance.target.serviceName === serviceName);
   };
+}
+
+function isWantedKind(asked: Search, kind: TargetKind): boolean {
+  const { serviceType, serviceSubType, languageName } = asked;
+  return (
+    (serviceType === undefined ||
+      kind.serviceType === serviceType ||
+      (kind.serviceType === multiCapability && !isExact(asked))) &&
+    (serviceSubType === undefined || kind.serviceSubType === serviceSubType) &&
+    (languageName === undefined || kind.languageName === languageName)
+  );
 }
 
 const isExact = ({ serviceSubType, languageName }: Search): boolean =>
