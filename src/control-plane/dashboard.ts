@@ -16,7 +16,9 @@ import { createTransport, type Transport, type TransportOptions } from "../clien
 import { reportWorld, type WorldReport } from "../controllers/capability-resolver/report.ts";
 import { createOutsideFetch } from "../controllers/minecraft/outside-fetch.ts";
 import { type FleetReport, reportFleet } from "../controllers/version-solver/report.ts";
+import { databaseSessions } from "../dashboard/database-sessions.ts";
 import { type Assets, createDashboard, type Question } from "../dashboard/handler.ts";
+import { memorySessions } from "../dashboard/memory-sessions.ts";
 import type { OidcSignIn } from "../dashboard/oidc.ts";
 import type { ResourceAccess } from "../dashboard/person.ts";
 import { isLoopbackName } from "../dashboard/same-page.ts";
@@ -34,7 +36,7 @@ export interface DashboardSources {
   readonly assets: Assets;
   /** The Kubernetes API without a credential of its own: requests come with the person's. */
   readonly api: HttpHandler;
-  /** Where the audit trail is; without it the page says that there is none. */
+  /** Where the audit trail and the sessions are; without it the page says that there is no trail, and sessions are this process's own. */
   readonly database?: Database;
   /** Who was last heard when; without it the page shows what the ServiceTargets say. */
   readonly registry?: Pick<RegistryCore, "directory">;
@@ -57,8 +59,9 @@ export interface JoinedDashboard {
 }
 
 export function joinDashboard(sources: DashboardSources): JoinedDashboard {
-  const { env, assets, api, publicUrl, oidc } = sources;
-  const sessions = createSessions(env, { isSecure: publicUrl?.startsWith("https:") ?? false });
+  const { env, assets, api, publicUrl, oidc, database } = sources;
+  const kept = database ? databaseSessions(env, database) : memorySessions(env);
+  const sessions = createSessions({ env, kept, isSecure: publicUrl?.startsWith("https:") ?? false });
   const ownName = publicUrl && new URL(publicUrl).hostname.toLowerCase();
   const handle = createDashboard({
     assets,

@@ -2,6 +2,7 @@ import { type ApiServer, createApiServer } from "../apiserver/server.ts";
 import { systemEnv } from "../env/system.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/message.ts";
 import { type Assets, createDashboard, type DashboardOptions } from "./handler.ts";
+import { memorySessions } from "./memory-sessions.ts";
 import { textOf } from "./person.ts";
 import { createSessions, type Sessions } from "./session.ts";
 
@@ -11,7 +12,7 @@ export interface TestDashboard {
   /** As the page itself would ask, with the session of the token's holder. */
   ask(method: string, target: string, options?: AskOptions): Promise<Answer>;
   /** The cookie header of a new session. */
-  cookieOf(token: string): string;
+  cookieOf(token: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -33,11 +34,12 @@ const samePage = { host: ownHost, origin: `http://${ownHost}`, "sec-fetch-site":
 
 export async function startDashboard(options: Partial<DashboardOptions> = {}): Promise<TestDashboard> {
   const server = options.api ? undefined : await embeddedApi();
-  const sessions = options.sessions ?? createSessions(systemEnv);
+  const sessions = options.sessions ?? createSessions({ env: systemEnv, kept: memorySessions(systemEnv) });
   const api = options.api ?? server?.handle;
   if (!api) throw new Error("there is no API");
   const handle = createDashboard({ assets: pageAssets, questions: {}, ...options, sessions, api });
-  const cookieOf = (token: string): string => (sessions.open(token).split(";", 1)[0] ?? "").trim();
+  const cookieOf = async (token: string): Promise<string> =>
+    ((await sessions.open(token)).split(";", 1)[0] ?? "").trim();
   return {
     sessions,
     cookieOf,
@@ -47,7 +49,7 @@ export async function startDashboard(options: Partial<DashboardOptions> = {}): P
         target,
         headers: {
           ...headers,
-          ...(as !== undefined && { cookie: cookieOf(as) }),
+          ...(as !== undefined && { cookie: await cookieOf(as) }),
           ...(body !== undefined && { "content-type": "application/json" }),
         },
         ...(body !== undefined && { body: new TextEncoder().encode(JSON.stringify(body)) }),

@@ -1,6 +1,7 @@
 import { ApiError } from "../client/api-error.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/message.ts";
 import { bytesReply, jsonReply, textReply } from "../http/reply.ts";
+import { StoreError } from "../store/store-error.ts";
 import { forward } from "./forward.ts";
 import { liveFeeds } from "./live.ts";
 import { isAllowed, type ResourceAccess } from "./person.ts";
@@ -43,7 +44,7 @@ export function createDashboard(
     const answer = route(pathname);
     if (answer && !isOurHost(hostnameOf(request)))
       return textReply(421, "This is not a name of the dashboard. See --dashboard-url.\n");
-    return answer?.();
+    return answer && orUnavailable(answer);
 
     function route(path: string): (() => Promise<HttpResponse> | HttpResponse) | undefined {
       if (path.startsWith("/k8s/"))
@@ -74,6 +75,17 @@ export function createDashboard(
       );
     }
   };
+}
+
+/** Sessions and the audit trail are in a database, and that may be away. */
+async function orUnavailable(answer: () => Promise<HttpResponse> | HttpResponse): Promise<HttpResponse> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const message = "The database does not answer. Try again in a moment.";
+    return jsonReply(503, { message }, { "cache-control": "no-store", "retry-after": "5" });
+  }
 }
 
 /** Nothing from elsewhere, nothing inline, no text that becomes script, no framing. */
@@ -133,7 +145,7 @@ async function signedIn(
   answer: (credential: string) => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   if (!isFromThisPage(request)) return jsonReply(403, { message: "This request came from another site." });
-  const credential = sessions.credentialOf(request.headers["cookie"]);
+  const credential = await sessions.credentialOf(request.headers["cookie"]);
   if (credential === undefined) return jsonReply(401, { message: "Nobody is signed in." });
   return answer(credential);
 }

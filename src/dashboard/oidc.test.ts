@@ -5,6 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { HttpHandler, HttpResponse } from "../http/message.ts";
 import { jsonReply } from "../http/reply.ts";
 import { manualEnv } from "../testing/manual-env.ts";
+import { memorySessions } from "./memory-sessions.ts";
 import { attemptLifetimeMs, createOidcSignIn, type OidcSignIn } from "./oidc.ts";
 import { createSessions, type Sessions } from "./session.ts";
 
@@ -19,6 +20,7 @@ async function createIssuer() {
   let claims: Record<string, unknown> = {};
   let isForged = false;
   let challenge = "";
+  let isUsed = false;
   const fetch: HttpHandler = async ({ target, body }) => {
     const { pathname } = new URL(target);
     if (pathname === "/.well-known/openid-configuration")
@@ -31,8 +33,13 @@ async function createIssuer() {
     if (pathname === "/keys") return jsonReply(200, { keys: [jwk] });
     const form = new URLSearchParams(new TextDecoder().decode(body));
     const verifier = form.get("code_verifier") ?? "";
-    if (form.get("code") !== "good" || createHash("sha256").update(verifier).digest("base64url") !== challenge)
+    if (
+      form.get("code") !== "good" ||
+      isUsed ||
+      createHash("sha256").update(verifier).digest("base64url") !== challenge
+    )
       return jsonReply(400, { error: "invalid_grant" });
+    isUsed = true;
     const token = await new SignJWT(claims)
       .setProtectedHeader({ alg: "ES256", kid: "1" })
       .setIssuedAt(start)
@@ -50,6 +57,8 @@ async function createIssuer() {
   };
 }
 
+const publicUrl = "https://capstan.example/";
+
 async function setUp() {
   const env = manualEnv({ start });
   const own = await createIssuer();
@@ -57,10 +66,10 @@ async function setUp() {
     env,
     issuer,
     clientId: "capstan",
-    publicUrl: "https://capstan.example/",
+    publicUrl,
     fetch: own.fetch,
   });
-  const sessions = createSessions(env, { isSecure: true });
+  const sessions = createSessions({ env, kept: memorySessions(env), isSecure: true });
   return { env, own, oidc, sessions, ...(await begin(oidc, sessions)) };
 }
 
@@ -91,16 +100,25 @@ test("the issuer's token becomes the session's credential", async () => {
   assert.equal(`${authorize.origin}${authorize.pathname}`, `${issuer}/authorize`);
   assert.equal(authorize.searchParams.get("redirect_uri"), "https://capstan.example/ui/oidc/return");
   assert.equal(authorize.searchParams.get("code_challenge_method"), "S256");
-  assert.match(setCookie, /HttpOnly; SameSite=Lax; Max-Age=600; Secure$/);
+  assert.match(setCookie, /^__Host-capstan-sign-in=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/);
   own.expect(authorize);
   const state = authorize.searchParams.get("state") ?? "";
   const back = await comeBack(oidc, sessions, { state, code: "good" }, cookie);
   assert.equal(back.headers["location"], "/");
-  const credential = sessions.credentialOf((back.headers["set-cookie"] ?? "").split(";", 1)[0]);
+  const credential = await sessions.credentialOf((back.headers["set-cookie"] ?? "").split(";", 1)[0]);
   assert.equal(credential?.split(".").length, 3);
 
   const again = await comeBack(oidc, sessions, { state, code: "good" }, cookie);
-  assert.equal(again.headers["set-cookie"], undefined, "an answer counts once");
+  assert.equal(again.headers["set-cookie"], undefined, "a code counts once, at the issuer");
+});
+
+test("whoever began at one replica may come back to another", async () => {
+  const { env, own, sessions, authorize, cookie } = await setUp();
+  const other = createOidcSignIn({ env, issuer, clientId: "capstan", publicUrl, fetch: own.fetch });
+  own.expect(authorize);
+  const state = authorize.searchParams.get("state") ?? "";
+  const back = await comeBack(other, sessions, { state, code: "good" }, `other=1; ${cookie}; more=2`);
+  assert.match(back.headers["set-cookie"] ?? "", /^__Host-capstan-session=/);
 });
 
 const refusals: readonly (readonly [string, (set: Awaited<ReturnType<typeof setUp>>) => Promise<HttpResponse>])[] = [
@@ -109,6 +127,22 @@ const refusals: readonly (readonly [string, (set: Awaited<ReturnType<typeof setU
     ({ own, oidc, sessions, authorize }) => {
       own.expect(authorize);
       return comeBack(oidc, sessions, { state: authorize.searchParams.get("state") ?? "", code: "good" }, "");
+    },
+  ],
+  [
+    "a cookie that is not one of ours",
+    ({ own, oidc, sessions, authorize }) => {
+      own.expect(authorize);
+      const state = authorize.searchParams.get("state") ?? "";
+      return comeBack(oidc, sessions, { state, code: "good" }, `__Host-capstan-sign-in=${state}`);
+    },
+  ],
+  [
+    "a cookie that a neighbouring host may have set",
+    ({ own, oidc, sessions, authorize, cookie }) => {
+      own.expect(authorize);
+      const state = authorize.searchParams.get("state") ?? "";
+      return comeBack(oidc, sessions, { state, code: "good" }, cookie.replace("__Host-", ""));
     },
   ],
   [
@@ -153,10 +187,9 @@ for (const [name, attempt] of refusals)
 
 test("an issuer that calls itself by another name is not believed", async () => {
   const fetch: HttpHandler = async () => jsonReply(200, { issuer: "https://evil.example" });
-  const oidc = createOidcSignIn({ env: manualEnv(), issuer, clientId: "c", publicUrl: "https://c.example", fetch });
-  const answer = await oidc.handle(
-    { method: "GET", target: "/ui/oidc/start", headers: {} },
-    createSessions(manualEnv()),
-  );
+  const env = manualEnv();
+  const oidc = createOidcSignIn({ env, issuer, clientId: "c", publicUrl: "https://c.example", fetch });
+  const sessions = createSessions({ env, kept: memorySessions(env) });
+  const answer = await oidc.handle({ method: "GET", target: "/ui/oidc/start", headers: {} }, sessions);
   assert.match(answer.headers["location"] ?? "", /^\/#\/sign-in-failed\//);
 });

@@ -28,6 +28,10 @@ export interface OidcOptions {
   readonly fetch: HttpHandler;
 }
 
+/**
+ * A sign-in that is under way is known to the browser alone, in a cookie: it may come back to any replica, and nobody can
+ * make us keep anything by beginning. The answer is bound to that browser by its state and nonce, the code by its verifier.
+ */
 interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -36,13 +40,12 @@ interface Attempt {
 }
 
 export const attemptLifetimeMs = 10 * 60 * 1000;
-export const maxAttempts = 1_000;
 
 export function createOidcSignIn(options: OidcOptions): OidcSignIn {
   const { env, issuer, clientId, scopes = ["openid", "profile", "email", "groups"] } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, "");
   const isSecure = publicUrl.startsWith("https:");
-  const attempts = new Map<string, Attempt>();
+  const cookie = attemptCookie(isSecure);
 
   async function start(): Promise<HttpResponse> {
     const { authorization_endpoint: endpoint } = await discover(options);
@@ -50,11 +53,8 @@ export function createOidcSignIn(options: OidcOptions): OidcSignIn {
       state: secret(),
       nonce: secret(),
       verifier: secret(),
-      expiresAtMs: env.monotonicMs() + attemptLifetimeMs,
+      expiresAtMs: env.now().getTime() + attemptLifetimeMs,
     };
-    attempts.set(attempt.state, attempt);
-    const [oldest] = attempts.keys();
-    if (attempts.size > maxAttempts && oldest !== undefined) attempts.delete(oldest);
     const url = new URL(endpoint);
     for (const [name, value] of Object.entries({
       response_type: "code",
@@ -67,23 +67,22 @@ export function createOidcSignIn(options: OidcOptions): OidcSignIn {
       code_challenge_method: "S256",
     }))
       url.searchParams.set(name, value);
-    return redirect(url.href, attemptCookie(attempt.state, attemptLifetimeMs / 1000, isSecure));
+    return redirect(url.href, cookie.set(attempt));
   }
 
   async function comeBack(request: HttpRequest, sessions: Sessions): Promise<HttpResponse> {
     const query = new URL(request.target, publicUrl).searchParams;
-    const state = query.get("state") ?? "";
-    const attempt = attempts.get(state);
-    attempts.delete(state);
     // The cookie ties the answer to the browser that asked: a link with somebody else's code signs nobody in.
-    const isOurs = attempt !== undefined && readAttempt(request.headers["cookie"]) === state;
-    if (!isOurs || attempt.expiresAtMs <= env.monotonicMs()) return failed("the sign-in took too long or was not ours");
+    const attempt = cookie.read(request.headers["cookie"]);
+    const isOurs = attempt !== undefined && query.get("state") === attempt.state;
+    if (!isOurs || attempt.expiresAtMs <= env.now().getTime())
+      return failed("the sign-in took too long or was not ours");
     const refused = query.get("error");
     if (refused !== null) return failed(query.get("error_description") ?? refused);
     const idToken = await exchange(query.get("code") ?? "", attempt);
     if (idToken === undefined) return failed("the issuer's answer could not be verified");
     const headers = { location: "/", "cache-control": "no-store", "referrer-policy": "no-referrer" };
-    return textReply(303, "", { ...headers, "set-cookie": sessions.open(idToken) });
+    return textReply(303, "", { ...headers, "set-cookie": await sessions.open(idToken) });
   }
 
   async function exchange(code: string, { verifier, nonce }: Attempt): Promise<string | undefined> {
@@ -157,12 +156,28 @@ async function getJson(ask: HttpHandler, target: string): Promise<unknown> {
 
 const secret = (): string => randomBytes(24).toString("base64url");
 
-/** Lax, not strict: the issuer's page sends the browser back to us, and that must carry it. */
-const attemptCookie = (state: string, maxAgeSeconds: number, isSecure: boolean): string =>
-  `capstan-sign-in=${state}; Path=/ui/oidc/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${isSecure ? "; Secure" : ""}`;
+interface AttemptCookie {
+  set(attempt: Attempt): string;
+  read(header: string | undefined): Attempt | undefined;
+}
 
-const readAttempt = (header: string | undefined): string | undefined =>
-  /(?:^|;\s*)capstan-sign-in=([^;]+)/.exec(header ?? "")?.[1];
+/**
+ * Lax, not strict: the issuer's page sends the browser back to us, and that must carry it. Where it is secure, the name's
+ * prefix makes browsers refuse one that a neighbouring host has set, who could have somebody sign in as himself.
+ */
+function attemptCookie(isSecure: boolean): AttemptCookie {
+  const name = `${isSecure ? "__Host-" : ""}capstan-sign-in`;
+  const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${attemptLifetimeMs / 1000}${isSecure ? "; Secure" : ""}`;
+  const pattern = new RegExp(`(?:^|;\\s*)${name}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)\\.(\\d{1,15})(?:;|$)`);
+  return {
+    set: ({ state, nonce, verifier, expiresAtMs }) => `${name}=${state}.${nonce}.${verifier}.${expiresAtMs}; ${rest}`,
+    read(header) {
+      const [, state, nonce, verifier, expiresAtMs] = pattern.exec(header ?? "") ?? [];
+      if (state === undefined || nonce === undefined || verifier === undefined) return undefined;
+      return { state, nonce, verifier, expiresAtMs: Number(expiresAtMs) };
+    },
+  };
+}
 
 const redirect = (location: string, cookie: string): HttpResponse =>
   textReply(303, "", { location, "set-cookie": cookie, "cache-control": "no-store", "referrer-policy": "no-referrer" });

@@ -25,9 +25,13 @@ export async function session(
   const cookie = request.headers["cookie"];
   switch (request.method) {
     case "GET":
-      return jsonReply(200, { ...(await describe(sessions.credentialOf(cookie), api, ways)), questions }, noStore);
+      return jsonReply(
+        200,
+        { ...(await describe(await sessions.credentialOf(cookie), api, ways)), questions },
+        noStore,
+      );
     case "DELETE":
-      return jsonReply(200, {}, { ...noStore, "set-cookie": sessions.signOut(cookie) });
+      return jsonReply(200, {}, { ...noStore, "set-cookie": await sessions.signOut(cookie) });
     case "POST":
       return ways.token === false ? methodNotAllowed() : signInWithToken(request, sessions, api);
     default:
@@ -53,7 +57,7 @@ async function signInWithToken(request: HttpRequest, sessions: Sessions, api: Ht
   const recognition = await recognize(api, token);
   if (recognition.kind === "Refused")
     return jsonReply(401, { message: `The cluster does not accept this token: ${recognition.message}` }, noStore);
-  return jsonReply(200, recognition.person, { ...noStore, "set-cookie": sessions.open(token) });
+  return jsonReply(200, recognition.person, { ...noStore, "set-cookie": await sessions.open(token) });
 }
 
 function tokenIn({ headers, body }: HttpRequest): string | undefined {
@@ -71,8 +75,8 @@ function tokenIn({ headers, body }: HttpRequest): string | undefined {
 const maxTokenLength = 16_384;
 
 /** The link that the terminal prints. */
-export function signInWithLink(token: string, sessions: Sessions): HttpResponse {
-  const cookie = sessions.signIn(token);
+export async function signInWithLink(token: string, sessions: Sessions): Promise<HttpResponse> {
+  const cookie = await sessions.signIn(token);
   const headers = { ...noStore, "referrer-policy": "no-referrer" };
   if (cookie) return textReply(303, "", { ...headers, location: "/", "set-cookie": cookie });
   return textReply(303, "", { ...headers, location: "/#/sign-in-expired" });

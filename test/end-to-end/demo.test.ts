@@ -21,6 +21,13 @@ const phaseIs = (client: Client, wanted: string): Promise<WorldInstance> =>
     ({ status }) => assert.equal(status?.phase, wanted),
   );
 
+/** Who the dashboard takes the holder of a cookie for. */
+async function whoIs(url: string, cookie: string): Promise<object> {
+  const headers = { cookie: cookie.split(";", 1)[0] ?? "", "sec-fetch-site": "same-origin" };
+  const session = (await (await fetch(`${url}/ui/api/session`, { headers })).json()) as Record<string, unknown>;
+  return { signedIn: session["signedIn"], username: session["username"] };
+}
+
 test("the next start goes on where the last one stopped: what a person mended, scaled and deleted stays so", {
   timeout: 180_000,
 }, async (context) => {
@@ -42,6 +49,8 @@ test("the next start goes on where the last one stopped: what a person mended, s
   await phaseIs(first.client, "Running");
   await first.client.delete(Plugin, { namespace: "minecraft-demo", name: "market" });
   await first.client.patch(Deployment, providers, { type: "merge", value: { spec: { replicas: 0 } } });
+  const cookie = (await fetch(first.plane.signInLink, { redirect: "manual" })).headers.get("set-cookie") ?? "";
+  assert.deepEqual(await whoIs(first.plane.http, cookie), { signedIn: true, username: "capstan-admin" });
   await first.stop();
 
   const second = await startEmbedded(context, ["demo"], {
@@ -49,6 +58,11 @@ test("the next start goes on where the last one stopped: what a person mended, s
     command: providerProgram,
     dataDir: first.dataDir,
   });
+  assert.deepEqual(
+    await whoIs(second.plane.http, cookie),
+    { signedIn: true, username: "capstan-admin" },
+    "still signed in",
+  );
   await phaseIs(second.client, "Running");
   assert.equal((await second.client.get(Deployment, providers)).spec.replicas, 0);
   await assert.rejects(second.client.get(Plugin, { namespace: "minecraft-demo", name: "market" }), isNotFound);

@@ -1,0 +1,29 @@
+import { after, before, describe } from "node:test";
+import { systemEnv } from "../env/system.ts";
+import type { Database } from "../store/database.ts";
+import { openPostgres } from "../store/postgres-database.ts";
+import { findPostgres, type PostgresServer, startPostgres } from "../store/postgres-server.ts";
+import { databaseSessions } from "./database-sessions.ts";
+import { describeKeptSessions } from "./kept-session-cases.ts";
+
+const found = findPostgres();
+
+describe("a real PostgreSQL", { skip: "missing" in found ? found.missing : false, timeout: 120_000 }, () => {
+  let server: PostgresServer;
+  let database: Database;
+  before(async () => {
+    server = await startPostgres();
+    database = await openPostgres({ env: systemEnv, url: server.url });
+  });
+  after(async () => {
+    await database.close();
+    await server.stop();
+  });
+
+  describeKeptSessions("PostgreSQL", async (env) => {
+    const sessions = databaseSessions(env, database);
+    await sessions.end("nobody");
+    await database.query("DELETE FROM dashboard_sessions");
+    return sessions;
+  });
+});
