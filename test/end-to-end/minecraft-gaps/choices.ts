@@ -77,6 +77,14 @@ export const choiceGaps: readonly Gap[] = [
       await newServer(world.client, "survival", 25_575, offRcon);
       const { status } = await until(world, "survival", ({ desiredVersion }) => assert.equal(desiredVersion, "1.21.1"));
       assert.match(status?.updateBlocked?.reason ?? "", /'pinned'/);
+      assert.deepEqual(
+        status?.plugins?.map(({ pluginRef, resolvedVersion, compatible }) => [
+          pluginRef.name,
+          resolvedVersion,
+          compatible,
+        ]),
+        ["overridden", "pinned", "silent"].map((name) => [name, "1.0", true]),
+      );
     },
   },
   {
