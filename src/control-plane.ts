@@ -8,6 +8,7 @@ import { controllersOf, systemNames } from "./control-plane/controllers.ts";
 import { joinDashboard } from "./control-plane/dashboard.ts";
 import { startDebug } from "./control-plane/debug.ts";
 import { layOutDemo, runDemoServices } from "./control-plane/demo.ts";
+import { ensureObjects } from "./control-plane/ensure-objects.ts";
 import { returnIdleMemory } from "./control-plane/idle-memory.ts";
 import { applyObjects, installKinds } from "./control-plane/install.ts";
 import { joinedManagers } from "./control-plane/joined-managers.ts";
@@ -16,6 +17,7 @@ import { type RegistrySettings, startRegistry } from "./control-plane/registry.t
 import { routes } from "./control-plane/routes.ts";
 import { startTracing, type TraceSettings } from "./control-plane/traces.ts";
 import type { Installation } from "./controllers/class-runtime/installation.ts";
+import { admissionWarnings } from "./controllers/minecraft/admission-warnings.ts";
 import { type BaseUrls, chosenUrls } from "./controllers/minecraft/base-urls.ts";
 import { withDemoRepositories } from "./controllers/minecraft/demo-repositories.ts";
 import { createOutsideFetch } from "./controllers/minecraft/outside-fetch.ts";
@@ -126,6 +128,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     parts.push(node);
     await installKinds(client, env);
     await applyObjects(client, [systemNamespace]);
+    await ensureObjects(client, admissionWarnings());
     const { caCertificate } = server;
     const actions = await prepareActions({
       env,

@@ -24,6 +24,18 @@ describe("log", () => {
     });
   });
 
+  test("a field never hides what is said, how urgent it is or when", () => {
+    const [line] = written("json", "info", (log) =>
+      log.warn("said", { message: "other", level: "x", time: 1, why: "w" }),
+    );
+    assert.deepEqual(JSON.parse(line ?? ""), {
+      time: "2026-01-01T00:00:00.000Z",
+      level: "warn",
+      message: "said",
+      why: "w",
+    });
+  });
+
   test("pretty lines for people", () => {
     assert.deepEqual(
       written("pretty", "debug", (log) => log.warn("slow", { object: "ns/one", text: "two words", none: undefined })),

@@ -54,7 +54,9 @@ export const silentLogger: Logger = {
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 function jsonLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
-  return stringify({ time: time.toISOString(), level, message, ...fields });
+  const head = { time: time.toISOString(), level, message };
+  // Once more behind the fields: one of them may have such a name, and must not hide what is said.
+  return stringify({ ...head, ...fields, ...head });
 }
 
 function prettyLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {

@@ -5,6 +5,7 @@ import { type Explanation, forbiddenBy, type Obstacle } from "./obstacle.ts";
 import { type Assignment, isKept, type Problem } from "./problem.ts";
 import type { Pace } from "./rest.ts";
 import type { QuestionLimits } from "./sat.ts";
+import { takeTurns } from "./turns.ts";
 
 /** Answers for the optimum of one component. Questions are answered one after the other, since they share a solver. */
 export interface ComponentExplainer {
@@ -27,12 +28,7 @@ export function explainComponent(
 ): ComponentExplainer {
   let opened: Opened | undefined;
   let isEnded = false;
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const answer = turn.then(work);
-    turn = answer.then(close, close);
-    return answer;
-  };
+  const inTurn = takeTurns(close);
   return {
     whyNot: (variable, goal, limits) => inTurn(() => answer(variable, goal, limits)),
     dispose() {

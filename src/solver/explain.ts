@@ -5,6 +5,7 @@ import type { Explanation, Obstacle } from "./obstacle.ts";
 import type { Assignment, Problem } from "./problem.ts";
 import { createRest } from "./rest.ts";
 import { isForThread, solverThread } from "./thread.ts";
+import { takeTurns } from "./turns.ts";
 
 export type { Explanation, Obstacle };
 
@@ -35,12 +36,7 @@ export function createExplainer(problem: Problem, optimum: Assignment, limits: E
   const opened = new Map<Problem, ComponentExplainer>();
   let componentOf: ReadonlyMap<string, Problem> | undefined;
   let isEnded = false;
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const answer = turn.then(work);
-    turn = answer.then(close, close);
-    return answer;
-  };
+  const inTurn = takeTurns(close);
   return {
     whyNotNewer: (variable, { atLeast = (optimum.get(variable) ?? 0) + 1, signal = limits.signal } = {}) =>
       inTurn(() => answer(variable, atLeast, signal)),

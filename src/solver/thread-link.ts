@@ -50,6 +50,9 @@ export class ThreadLink {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
+      const worker = this.#running();
+      // First: where no thread can be started, or nothing can be sent to it, nobody waits.
+      worker.postMessage(taskOf(id), transfer);
       const onAbort = (): void => {
         this.#cancel(id);
         reject(signal?.reason);
@@ -57,10 +60,8 @@ export class ThreadLink {
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#waiting.set(id, { resolve, reject, leave: () => signal?.removeEventListener("abort", onAbort) });
       this.#cancelIdle();
-      const worker = this.#running();
       // While an answer is due, the thread keeps the process alive: nothing else does.
       worker.ref();
-      worker.postMessage(taskOf(id), transfer);
     });
   }
 
@@ -73,7 +74,7 @@ export class ThreadLink {
     const worker = new Worker(this.#file, { env: {}, execArgv: [], name: "capstan-solver" });
     this.#worker = worker;
     this.#generation++;
-    worker.unref();
+    this.#restIfIdle();
     const fail = (cause: unknown): void => {
       if (this.#worker !== worker) return;
       const message = cause instanceof Error ? cause.message : String(cause);

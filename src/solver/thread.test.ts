@@ -205,6 +205,30 @@ test("a thread that dies fails the questions that wait for it, and the next ques
   await assert.rejects(dying.solve(pigeons(4), {}), fault);
 });
 
+test("a question that could not even be sent is waited for by nobody, and the thread of the next ones ends as ever", async (context) => {
+  const file = new URL("https://nowhere.example/solver-thread.js");
+  const link = new ThreadLink(env, file);
+  const thread = createSolverThread(link);
+  context.after(() => thread.endIfIdle());
+  const listeners = { added: 0, removed: 0 };
+  const { signal } = new AbortController();
+  context.mock.method(signal, "addEventListener", () => listeners.added++);
+  context.mock.method(signal, "removeEventListener", () => listeners.removed++);
+  await assert.rejects(thread.solve(pigeons(4), { signal }), { code: "ERR_INVALID_URL_SCHEME" });
+  assert.equal(listeners.added, listeners.removed);
+  file.href = new URL("./solver-thread.ts", import.meta.url).href;
+  assert.equal((await thread.solve(pigeons(4), {})).kind, "Impossible");
+  const sent = new ArrayBuffer(8);
+  sent.transfer();
+  await assert.rejects(
+    link.ask((id) => ({ kind: "cancel", id }), { transfer: [sent] }),
+    { name: "DataCloneError" },
+  );
+  assert.equal(link.isRunning, true);
+  await thread.endIfIdle();
+  assert.equal(link.isRunning, false);
+});
+
 test("a program ends by itself as soon as it has its large answer", async () => {
   const program = `
     const { solve } = await import("./src/solver/solve.ts");

@@ -137,6 +137,27 @@ test("a plugin that fits nowhere is a condition, an event and a warning in the l
   );
 });
 
+test("an answer whose status comes too late is not asked for again", async (context) => {
+  let late = 0;
+  const world = await startMinecraft(context, {
+    // Somebody else is a moment faster, three times in a row.
+    beforeWrite: async ({ body, target }, client) => {
+      const saysIt = target.includes("/plugins/homes/status") && Buffer.from(body ?? []).includes("lastFetched");
+      if (!saysIt || late === 3) return;
+      const value = { metadata: { labels: { faster: `f${++late}` } } };
+      await client.patch(Plugin, { namespace, name: "homes" }, { type: "merge", value });
+    },
+  });
+  recordHangar(world.recordings, "homes", { "1.0": { minecraft: ["1.21.1"] } });
+  await newPlugin(world.client, "homes");
+  await eventually(
+    () => world.plugin("homes"),
+    ({ status }) => assert.equal(status?.repositoryStatus, "available"),
+  );
+  assert.equal(late, 3);
+  assert.equal(world.recordings.count("/hangar/api/v1/projects/Owner/homes/versions"), 1);
+});
+
 test("pages are followed to their end", async (context) => {
   const world = await startMinecraft(context);
   recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });

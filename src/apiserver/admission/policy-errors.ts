@@ -26,6 +26,15 @@ export function policyErrors({ spec }: Policy): readonly FieldError[] {
           )
         : []),
     ]),
+    ...(spec.auditAnnotations ?? []).flatMap(({ valueExpression }, index) =>
+      expressionErrors(
+        `spec.auditAnnotations[${index}].valueExpression`,
+        valueExpression,
+        withVariables,
+        "string",
+        "null_type",
+      ),
+    ),
   ];
 }
 
@@ -33,12 +42,14 @@ export function expressionErrors(
   path: string,
   expression: string,
   names: ExpressionNames,
-  wanted?: "bool" | "string",
+  ...wanted: readonly ("bool" | "string" | "null_type")[]
 ): readonly FieldError[] {
   if (expression.trim() === "") return [];
   const compiled = compileExpression(expression, names);
   if (!compiled.ok) return [invalid(path, expression, `compilation failed: ${compiled.message}`)];
-  const given = formatType(compiled.program.type);
-  if (wanted === undefined || given === wanted || given === "dyn") return [];
-  return [invalid(path, expression, `must evaluate to ${wanted} but got ${given}`)];
+  const type = formatType(compiled.program.type);
+  const given = type === "null" ? "null_type" : type;
+  if (wanted.length === 0 || given === "dyn" || wanted.some((one) => one === given)) return [];
+  const expected = wanted.length === 1 ? wanted[0] : `one of [${wanted.join(" ")}]`;
+  return [invalid(path, expression, `must evaluate to ${expected} but got ${given}`)];
 }

@@ -1,3 +1,4 @@
+import { admissionWarnings } from "../../controllers/minecraft/admission-warnings.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { actionInstallObjects, webhookService } from "../action-objects.ts";
 import { labelsOf, objectOf } from "./labelled.ts";
@@ -52,6 +53,7 @@ const needs: Readonly<Record<string, Needs>> = {
     objects: (group, options) => [service(group, options, "capstan-registry", httpPort)],
   },
   resolver: { args: ({ registryNamespace }) => [`--registry-namespace=${registryNamespace}`] },
+  versions: { objects: admissionWarnings },
 };
 
 /** Of all systems of a group together. */

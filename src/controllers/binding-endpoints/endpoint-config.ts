@@ -53,7 +53,7 @@ export const endpointConfig: Controller = defineController({
       if (!answer.ok)
         log.warn("the endpoints of a module could not be written", {
           configMap: config.metadata.name,
-          message: answer.message,
+          why: answer.message,
         });
     }
     for (const config of remove) await write.delete(ConfigMap, config);

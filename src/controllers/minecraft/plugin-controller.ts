@@ -23,6 +23,7 @@ import { type Outside, OutsideError } from "./outside.ts";
 import { mergePluginFacts, type PluginFacts, sourceText } from "./plugin-facts.ts";
 import type { PluginRelease } from "./plugin-release.ts";
 import { removePlugin } from "./plugin-removal.ts";
+import { Unwritten } from "./unwritten.ts";
 import { urlRelease } from "./url-release.ts";
 
 export interface PluginControllerOptions {
@@ -39,6 +40,7 @@ const maxTags = 10_000;
 /** Brings what repositories know into the status of a Plugin, and takes leave of one that is deleted. */
 export function pluginController({ env, outside, baseUrls, metrics }: PluginControllerOptions): Controller {
   const attempts = new Attempts<PluginFacts>();
+  const unwritten = new Unwritten<Asked>();
   const etags = new Tags();
 
   return defineController({
@@ -64,8 +66,15 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
       const next = decision.kind === "At" ? decision : checkTime(merged.status.lastFetched, snapshot.servers, now);
       const waitMs = outcome.retryMs ?? (next.kind === "At" ? untilMs(next.time, now) : withoutCacheRetryMs);
       const { tag } = outcome;
-      // Not before: "unchanged" is no answer for somebody whose status never got the first one.
-      return { ...merged, requeueAfterMs: waitMs, ...(tag && { afterWrite: () => etags.remember(tag) }) };
+      return {
+        ...merged,
+        requeueAfterMs: waitMs,
+        afterWrite: () => {
+          unwritten.written(object);
+          // Not before: "unchanged" is no answer for somebody whose status never got the first one.
+          if (tag) etags.remember(tag);
+        },
+      };
     },
   });
 
@@ -74,10 +83,11 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
     const question = `${sourceText(plugin)} ${plugin.metadata.generation ?? 0}`;
     const waiting = attempts.waiting(plugin, question, env.monotonicMs());
     if (waiting) return { facts: waiting.failure, retryMs: waiting.waitMs };
-    const asked = await fetchFacts(plugin, signal);
+    const asked = unwritten.get(plugin, question) ?? (await fetchFacts(plugin, signal));
     const { facts } = asked;
     if (facts.kind !== "Failed") {
       attempts.succeeded(plugin);
+      unwritten.keep(plugin, question, asked);
       return asked;
     }
     const hasCache = (plugin.status?.availableVersions?.length ?? 0) > 0;

@@ -127,7 +127,7 @@ export class Farewells {
       const spoken = await speak(env, server, [latest.command, ...(isLast ? farewell : [])], context);
       const isHeard = spoken.kind !== "Unheard";
       if (!isHeard)
-        log.warn("players could not be told of the restart", { server: server.metadata.name, message: spoken.message });
+        log.warn("players could not be told of the restart", { server: server.metadata.name, why: spoken.message });
       this.#remember(uid, startedAt, isHeard ? count : all.length);
       if (!isHeard) return { kind: "Next", step: "restart" };
     }

@@ -1,8 +1,8 @@
-import { type FieldError, forbidden, invalid, notSupported, required } from "../../../kube/field-error.ts";
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from "../../../kube/field-error.ts";
 import { type LabelSelector, validateLabelSelector } from "../../../kube/label-selector.ts";
 import { dns1123SubdomainErrors } from "../../../kube/names.ts";
 import { child, type Draft, items, numeral, strings, text } from "../draft.ts";
-import { checkOneOf, type Errors, requiredText } from "./rules.ts";
+import { checkOneOf, checkQualifiedName, type Errors, requiredText } from "./rules.ts";
 
 /** Admission policies, their bindings, and webhooks. Whether an expression can be read is the CEL room's business. */
 
@@ -64,7 +64,23 @@ export function validatePolicy(object: Draft): Errors {
   return [
     ...errors,
     ...validations.flatMap((validation, index) => validationErrors(validation, `spec.validations[${index}]`)),
+    ...auditErrors(items(spec, "auditAnnotations"), text(child(object, "metadata"), "name")),
   ];
+}
+
+/** The name of the policy goes before each key. */
+function auditErrors(annotations: readonly Draft[], policy: string): Errors {
+  const keys = annotations.map((annotation) => text(annotation, "key"));
+  return annotations.flatMap((annotation, index) => {
+    const [path, key] = [`spec.auditAnnotations[${index}]`, keys[index] ?? ""];
+    return [
+      ...checkQualifiedName(`${policy}/${key}`, `${path}.key`),
+      ...(text(annotation, "valueExpression").trim() === ""
+        ? [required(`${path}.valueExpression`, "valueExpression is not specified")]
+        : []),
+      ...(keys.indexOf(key) < index ? [duplicate(`${path}.key`, key)] : []),
+    ];
+  });
 }
 
 function matchErrors(match: Draft, path: string, needsRules: boolean): Errors {

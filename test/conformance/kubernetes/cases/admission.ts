@@ -229,6 +229,57 @@ export const admissionCases: readonly Case[] = [
     },
   },
   {
+    name: "policy: Audit says nothing to whoever writes",
+    async run(t) {
+      const validations = [{ expression: "false", message: "think again" }];
+      const name = await policy(t, validations, { actions: ["Warn"] });
+      await enforced(
+        t,
+        () => dryCreate(t, configMap("a")),
+        (each) => each.warnings.length > 0,
+      );
+      const path = `${admission}/validatingadmissionpolicybindings/${name}`;
+      await t.patch(path, mergePatch, { spec: { validationActions: ["Audit"] } });
+      await t.eventually("it is only audited", async () => {
+        const reply = await dryCreate(t, configMap("a"));
+        return reply.status === 201 && reply.warnings.length === 0;
+      });
+    },
+  },
+  {
+    name: "policy: what it adds to the audit log is checked when it is written",
+    async run(t) {
+      const reply = await t.request("POST", `${admission}/validatingadmissionpolicies?dryRun=All`, {
+        metadata: { name: `x-${t.id}` },
+        spec: {
+          matchConstraints: {
+            resourceRules: [
+              { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] },
+            ],
+          },
+          auditAnnotations: [
+            { key: "a", valueExpression: "'fine'" },
+            { key: "b", valueExpression: "null" },
+            { key: "a", valueExpression: "object.x +" },
+            { key: "c c", valueExpression: "1" },
+            { key: "d", valueExpression: "" },
+          ],
+        },
+      });
+      assertStatus(reply, 422, "Invalid");
+      const message = reply.text("message");
+      for (const part of [
+        'spec.auditAnnotations[2].key: Duplicate value: "a"',
+        'spec.auditAnnotations[2].valueExpression: Invalid value: "object.x +": compilation failed: ERROR: <input>:1:11',
+        `spec.auditAnnotations[3].key: Invalid value: "x-${t.id}/c c": name part must consist of`,
+        'spec.auditAnnotations[3].valueExpression: Invalid value: "1": must evaluate to one of [string null_type] but got int',
+        "spec.auditAnnotations[4].valueExpression: Required value: valueExpression is not specified",
+      ])
+        assert.ok(message.includes(part), `${message}\ndoes not say: ${part}`);
+      assert.ok(!/auditAnnotations\[[01]\]/.test(message), message);
+    },
+  },
+  {
     name: "policy: guards deletes with the old object",
     async run(t) {
       const path = await t.core("configmaps");
