@@ -8,6 +8,7 @@ import { checkConflicts } from "./conflicts.ts";
 import { type Definitions, definitionsOf } from "./definitions.ts";
 import { branchesOf, DependencyGraph } from "./dependencies.ts";
 import { Diagnostics } from "./diagnostics.ts";
+import { checkElseHeads } from "./else-heads.ts";
 import { type ExpandContext, expandBody, expandRule } from "./expand.ts";
 import { globalsOf } from "./globals.ts";
 import { hoistBody, hoistRule } from "./hoist.ts";
@@ -98,6 +99,8 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   checkConflicts(modules, diagnostics);
   diagnostics.throwIfAny();
   for (const { rule } of expanded) checkCalls(rule, arities, options, diagnostics);
+  diagnostics.throwIfAny();
+  for (const { rule } of resolved) checkElseHeads(rule, names, diagnostics);
   diagnostics.throwIfAny();
   const ordered = expanded.map(({ rule, source, module }) => ({
     rule: hoistRule(orderRule(rule, { arity, diagnostics, names }), names),

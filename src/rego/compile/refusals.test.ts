@@ -15,6 +15,26 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: "an else branch does not compute the ref of its head",
+    source: 'q[sprintf("", [])].c := 1 if input.x\n\nelse := 2',
+    refused: ["rego_unsafe_var_error: var sprintf is unsafe"],
+  },
+  {
+    name: "an else branch does not look up the ref of its head",
+    source: "q[[input.x, data.y]] := 1 if input.x\n\nelse := 2",
+    refused: ["rego_unsafe_var_error: var data is unsafe", "rego_unsafe_var_error: var input is unsafe"],
+  },
+  {
+    name: "an else branch may have a collection of constants in the ref of its head",
+    source: 'q[[1, {"a": {2}}]].d := 1 if input.x\n\nelse := 2',
+    refused: [],
+  },
+  {
+    name: "a rule with a variable in the ref of its head has no else",
+    source: "q[x].c := 1 if x := input.x\n\nelse := 2",
+    refused: ["rego_parse_error: else keyword cannot be used on rules with variables in head"],
+  },
+  {
     name: "a function's arguments have the types that its body needs",
     source: "f(x) := lower(x)\n\np if f(1)",
     refused: ["rego_type_error: data.test.f: invalid argument(s)"],
