@@ -8,6 +8,7 @@ import {
   callExpr,
   type Expr,
   type Head,
+  isExpr,
   operatorName,
   type Rule,
   refOf,
@@ -18,7 +19,6 @@ import {
 } from "../syntax/ast.ts";
 import type { NameSet } from "./definitions.ts";
 import type { Names } from "./names.ts";
-import { isExpr } from "./resolve.ts";
 import { compareTerms } from "./term-order.ts";
 
 export interface ExpandContext {

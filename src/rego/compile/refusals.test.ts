@@ -15,6 +15,12 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: "of unused variables, those of an expression are reported before those of its with",
+    source: "p if count([1 | x := 1]) == 1 with input as [1 | y := 2]",
+    strict: true,
+    refused: ["rego_compile_error: assigned var x unused"],
+  },
+  {
     name: "an else branch does not compute the ref of its head",
     source: 'q[sprintf("", [])].c := 1 if input.x\n\nelse := 2',
     refused: ["rego_unsafe_var_error: var sprintf is unsafe"],
