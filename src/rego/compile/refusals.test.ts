@@ -15,6 +15,22 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: "a variable that not mentions cannot be declared below it",
+    source: "import future.keywords.not\n\np if {\n\tnot x != 1\n\tx := 2\n}",
+    refused: ["rego_compile_error: var x referenced above"],
+  },
+  {
+    name: "a variable that an operand in braces mentions cannot be declared below it",
+    source: "import future.keywords.and\n\np if {\n\t{ x != 1 } and input.y\n\tx := 2\n}",
+    refused: ["rego_compile_error: var x referenced above"],
+  },
+  {
+    name: "a part of a rule with the name of the input cannot be replaced",
+    source: "input := 1\n\np { count([1]) == 1 with input.x as 2 }",
+    version: "v0",
+    refused: ["rego_compile_error: with keyword cannot partially replace virtual document(s)"],
+  },
+  {
     name: "of unused variables, those of an expression are reported before those of its with",
     source: "p if count([1 | x := 1]) == 1 with input as [1 | y := 2]",
     strict: true,

@@ -14,7 +14,7 @@ import {
 import { declare, declarePattern, refusesAssignment } from "./declare.ts";
 import { eachMatchVar } from "./outputs.ts";
 import { resolveNested, resolveOperator, resolveTerm } from "./resolve-terms.ts";
-import { declaredNames, type Resolving, Scope } from "./scope.ts";
+import { type Declaration, declaredNames, type Resolving, Scope } from "./scope.ts";
 import { reportUnused } from "./unused.ts";
 import { eachVar } from "./variables.ts";
 
@@ -41,8 +41,7 @@ export function resolveExpr(expr: Expr, scope: Scope, resolving: Resolving): rea
       return [{ ...resolveEvery(expr, scope, resolving), withs: withs() }];
     case "expr-not": {
       if (!expr.explicit && refusesAssignment(expr.body, "not", resolving)) return [expr];
-      const { body, scope: inner } = resolveNested(expr.body, scope, resolving);
-      reportUnused(inner, resolving);
+      const body = resolveOperand(expr.body, expr.explicit, scope, resolving).body;
       return [{ ...expr, body, withs: withs() }];
     }
     case "expr-and":
@@ -51,10 +50,9 @@ export function resolveExpr(expr: Expr, scope: Scope, resolving: Resolving): rea
       const isLeftRefused = !expr.explicitLeft && refusesAssignment(expr.left, operator, resolving);
       const isRightRefused = !expr.explicitRight && refusesAssignment(expr.right, operator, resolving);
       if (isLeftRefused || isRightRefused) return [expr];
-      const left = resolveNested(expr.left, scope, resolving);
-      const right = resolveNested(expr.right, scope, resolving);
-      reportUnused(left.scope, resolving);
-      reportUnused(right.scope, resolving);
+      const left = resolveOperand(expr.left, expr.explicitLeft, scope, resolving);
+      const right = resolveOperand(expr.right, expr.explicitRight, scope, resolving);
+      for (const [name, { loc }] of [...left.seen, ...right.seen]) scope.see(name, loc);
       return [{ ...expr, left: left.body, right: right.body, withs: withs() }];
     }
     case "expr-term": {
@@ -79,12 +77,26 @@ export function resolveExpr(expr: Expr, scope: Scope, resolving: Resolving): rea
   }
 }
 
+/** In braces, a body declares its own variables; without them it belongs to the body around it. */
+function resolveOperand(
+  body: Body,
+  isExplicit: boolean,
+  scope: Scope,
+  resolving: Resolving,
+): { readonly body: Body; readonly seen: readonly (readonly [string, Declaration])[] } {
+  if (!isExplicit) return { body: resolveBody(body, scope, resolving), seen: [] };
+  const nested = resolveNested(body, scope, resolving);
+  reportUnused(nested.scope, resolving);
+  const seen = [...nested.scope.declarations].filter(([name, { local }]) => local === name);
+  return { body: nested.body, seen };
+}
+
 function resolveWith(modifier: With, scope: Scope, resolving: Resolving): With {
   const target = resolveTerm(modifier.target, scope, resolving);
   const parts = target.kind === "ref" ? target.parts : [target];
   const [head] = modifier.target.parts;
-  // A variable may hide `input`, but only the document can be replaced.
-  const isInput = head?.kind === "var" && head.name === "input";
+  // A variable may hide `input`, but only the document can be replaced; a rule of that name is a document itself.
+  const isInput = head?.kind === "var" && head.name === "input" && parts[0]?.kind === "var" && parts[0].name !== "data";
   return {
     ...modifier,
     target: refOf(isInput ? [head, ...parts.slice(1)] : parts, target.loc),

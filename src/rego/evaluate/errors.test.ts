@@ -78,6 +78,12 @@ const cases: readonly Case[] = [
     error: conflictOfF,
   },
   {
+    name: "calls in the values of with come before documents there",
+    source: 'r if input.missing\n\np if count([1]) == 1 with input.x as r with input.y as hex.decode("zz")',
+    isStrict: true,
+    error: "policy.rego:5: eval_builtin_error: hex.decode: encoding/hex: invalid byte: U+007A 'z'",
+  },
+  {
     name: "a number that is too big for policies is refused though it is JSON",
     source: 'p := json.unmarshal("[1e40000]")',
     isStrict: true,
