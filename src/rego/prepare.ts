@@ -7,6 +7,7 @@ import {
   compileModules,
   compileQuery,
 } from "./compile/compile.ts";
+import { DeferredConflicts, isConflict } from "./evaluate/deferred-conflicts.ts";
 import { RegoError } from "./evaluate/errors.ts";
 import { planBody } from "./evaluate/expressions.ts";
 import { Bindings, type Exec, type Frame, newFrame, type Observer, Slots } from "./evaluate/frame.ts";
@@ -125,20 +126,32 @@ function prepareQuery(
   const query = compileQuery(captured.body, compiled, queryOptions);
   const machine = new Machine(options.env);
   machine.limits = { ...defaultLimits, ...options.limits };
-  const evaluator = new RuleEvaluator(compiled.program, machine, {
-    observer: queryOptions.observer,
-    customBuiltins: options.customBuiltins,
-  });
-  const slots = new Slots();
-  const context = evaluator.context(slots);
   let results: QueryResult[] = [];
   let lastData: unknown;
   let lastDataValue: Value | undefined;
-  const finish: Exec = (frame) => {
-    results.push(collect(frame, query, captured, slots));
-    return false;
+  const plan = (extra: { readonly observer?: Observer | undefined; readonly deferred?: DeferredConflicts }) => {
+    const evaluator = new RuleEvaluator(compiled.program, machine, {
+      customBuiltins: options.customBuiltins,
+      ...extra,
+    });
+    const slots = new Slots();
+    const finish: Exec = (frame) => {
+      results.push(collect(frame, query, captured, slots));
+      return false;
+    };
+    const start = planBody(query.body, new Bindings(), () => finish, evaluator.context(slots));
+    return (): void => {
+      start(newFrame(slots));
+    };
   };
-  const start = planBody(query.body, new Bindings(), () => finish, context);
+  const start = plan({ observer: queryOptions.observer });
+  /** The same evaluation in OPA's order of errors, and without showing anything twice. */
+  const startInOrder = (): void => {
+    machine.forget();
+    machine.print = undefined;
+    machine.trace = undefined;
+    plan({ deferred: new DeferredConflicts() })();
+  };
   return {
     get builtinErrors() {
       return machine.builtinErrors;
@@ -160,7 +173,12 @@ function prepareQuery(
         machine.trace = evaluation.onTrace;
         results = [];
         machine.begin();
-        start(newFrame(slots));
+        try {
+          start();
+        } catch (error) {
+          if (machine.strictBuiltinErrors && isConflict(error)) startInOrder();
+          throw error;
+        }
         for (const { values, expressions } of results) {
           for (const value of values.values()) goThrough(value);
           for (const { value } of expressions) goThrough(value);

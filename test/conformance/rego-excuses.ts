@@ -2,11 +2,19 @@
  * Differences that are OPA's own, each with the reason and a way to tell it for sure. Whatever is not recognised here
  * counts against this engine.
  */
-import { eachExpr } from "../../src/rego/compile/calls.ts";
-import type { Body, Expr, Module, Rule, Term } from "../../src/rego/syntax/ast.ts";
+import { eachExpr } from "../../src/rego/compile/traverse.ts";
+import {
+  type Body,
+  type Expr,
+  type Location,
+  type Module,
+  operatorName,
+  type Rule,
+  type Term,
+} from "../../src/rego/syntax/ast.ts";
 import { RegoErrors } from "../../src/rego/syntax/errors.ts";
 import { parseModule } from "../../src/rego/syntax/module.ts";
-import { isSame, type Outcome, outcomeOf } from "./rego-compare.ts";
+import { askOurs, isSame, type Outcome, outcomeOf } from "./rego-compare.ts";
 import { type OpaQuestion, startOpaPeer } from "./rego-opa.ts";
 
 interface Difference {
@@ -48,14 +56,20 @@ const excuses: readonly Excuse[] = [
   },
   {
     // OPA takes any body that only says `true` for an empty one, also `not true` and `true with …`, and drops it.
-    name: "OPA dropped a body that is only `not true` or `true with`",
-    applies: ({ question }) => modulesOf(question).some(hasDroppedBody),
+    name: "OPA answers as we do where `not true` or `true with` alone in a body is written in another way",
+    applies: ({ question, ours }) => agreesOn(question, droppedTruths, ours),
   },
   {
     // OPA takes an object or set with such a ref for ground, and so does not rename what the comprehension declares.
     name: "OPA lost a variable of a comprehension that is indexed inside an object or set of a rule's head",
     applies: ({ question, theirs }) =>
       theirs.codes.every((code) => code === "rego_unsafe_var_error") && modulesOf(question).some(hasIndexedInHead),
+  },
+  {
+    // When the search that a value belongs to has ended, OPA looks for another value among elements, but not in `walk`.
+    name: "OPA finds the conflict as we do where the pairs of walk are the elements of an array",
+    applies: async ({ question, ours }) =>
+      ours.codes.join() === "eval_conflict_error" && (await agreesOn(question, walks, ours)),
   },
   {
     // Types of built-ins are shared by all compilations in a process, and merging types changes them in place.
@@ -65,13 +79,7 @@ const excuses: readonly Excuse[] = [
   {
     // The index decides which rules are started at all, and so which errors are met.
     name: "OPA answers as we do without its rule index",
-    applies: async ({ question, ours, theirs }) => {
-      const plain = await askFresh({ ...question, NoIndex: true });
-      if (isSame(ours, plain)) return true;
-      const isEvaluation = ({ codes }: Outcome): boolean =>
-        codes.length === 1 && codes.every((code) => code.startsWith("eval_"));
-      return !isSame(theirs, plain) && isEvaluation(ours) && isEvaluation(plain);
-    },
+    applies: async ({ question, ours }) => isSame(ours, await askFresh({ ...question, NoIndex: true })),
   },
 ];
 
@@ -85,15 +93,25 @@ async function askFresh(question: OpaQuestion): Promise<Outcome> {
   }
 }
 
-function modulesOf(question: OpaQuestion): readonly Module[] {
-  return question.Modules.flatMap((source, index) => {
+interface Source {
+  readonly text: string;
+  /** Undefined if it does not parse. */
+  readonly module: Module | undefined;
+}
+
+function sourcesOf(question: OpaQuestion): readonly Source[] {
+  return question.Modules.map((text, index) => {
     try {
-      return [parseModule(`test-${index}.rego`, source, { version: question.V0 ? "v0" : "v1" })];
+      return { text, module: parseModule(`test-${index}.rego`, text, { version: question.V0 ? "v0" : "v1" }) };
     } catch (error) {
-      if (error instanceof RegoErrors) return [];
+      if (error instanceof RegoErrors) return { text, module: undefined };
       throw error;
     }
   });
+}
+
+function modulesOf(question: OpaQuestion): readonly Module[] {
+  return sourcesOf(question).flatMap(({ module }) => (module === undefined ? [] : [module]));
 }
 
 function branchesOf(module: Module): readonly Rule[] {
@@ -104,8 +122,54 @@ function branchesOf(module: Module): readonly Rule[] {
   });
 }
 
-function hasDroppedBody(module: Module): boolean {
-  return branchesOf(module).some(({ head, body }) => {
+/** Another way to write an expression. */
+interface Rewriting {
+  readonly loc: Location;
+  readonly text: string;
+}
+
+/** Both give our answer when some expressions are written in another way that means the same. */
+async function agreesOn(
+  question: OpaQuestion,
+  find: (module: Module) => readonly Rewriting[],
+  ours: Outcome,
+): Promise<boolean> {
+  const Modules = sourcesOf(question).map(({ text, module }) =>
+    rewrite(text, module === undefined ? [] : find(module)),
+  );
+  if (Modules.every((source, index) => source === question.Modules[index])) return false;
+  const rewritten = { ...question, Modules };
+  return isSame(ours, askOurs(rewritten)) && isSame(ours, await askFresh(rewritten));
+}
+
+function rewrite(source: string, rewritings: readonly Rewriting[]): string {
+  return [...rewritings]
+    .sort((left, right) => right.loc.offset - left.loc.offset)
+    .reduce(
+      (text, { loc, text: other }) => text.slice(0, loc.offset) + other + text.slice(loc.offset + loc.text.length),
+      source,
+    );
+}
+
+function droppedTruths(module: Module): readonly Rewriting[] {
+  const exprs = new Set(allBodies(module).flatMap((body) => (isDropped(body) ? body : [])));
+  return [...exprs].map(({ loc }) => ({ loc, text: loc.text.replace(/\btrue\b/, "1 == 1") }));
+}
+
+/** Only those at the top of a rule's body: it is there that a function goes on to its value. */
+function walks(module: Module): readonly Rewriting[] {
+  return branchesOf(module).flatMap(({ body }) =>
+    body.flatMap((expr) => {
+      if (expr.kind !== "expr-call" || operatorName(expr.operator) !== "walk" || expr.negated) return [];
+      const [subject, pair] = expr.args;
+      if (subject === undefined || pair === undefined || expr.withs.length > 0) return [];
+      return [{ loc: expr.loc, text: `${pair.loc.text} = [walked | walk(${subject.loc.text}, walked)][_]` }];
+    }),
+  );
+}
+
+function allBodies(module: Module): readonly Body[] {
+  return branchesOf(module).flatMap(({ head, body }) => {
     const bodies: Body[] = [body];
     const addTerm = (term: Term): void => {
       bodies.push(...bodiesOf(term));
@@ -113,7 +177,7 @@ function hasDroppedBody(module: Module): boolean {
     for (const term of [...head.ref.parts, ...(head.args ?? []), head.key, head.value])
       if (term !== undefined) addTerm(term);
     eachExpr(body, (expr) => termsOf(expr).forEach(addTerm));
-    return bodies.some(isDropped);
+    return bodies;
   });
 }
 

@@ -39,6 +39,7 @@ export const encodingBuiltins: Builtins = {
     machine.grow(text.length);
     const parsed = parseJson(text);
     if (!parsed.ok) throw new BuiltinFault(parsed.message);
+    if (parsed.rangeFault !== undefined) throw new BuiltinFault(`invalid number: ${parsed.rangeFault}`);
     return parsed.value;
   },
   "json.is_valid": (args) => {

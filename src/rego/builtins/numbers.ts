@@ -3,7 +3,15 @@ import { BuiltinFault } from "../evaluate/errors.ts";
 import * as arithmetic from "../values/arithmetic.ts";
 import { floatFromParts, truncateFloat } from "../values/binary-float.ts";
 import { compareValues, equalValues } from "../values/compare.ts";
-import { integerOf, isNumber, numberFromBigInt, numberFromText, numberText, partsOf } from "../values/number.ts";
+import {
+  integerOf,
+  isNumber,
+  numberFromBigInt,
+  numberFromText,
+  numberRangeFault,
+  numberText,
+  partsOf,
+} from "../values/number.ts";
 import { RegoSet, type Value } from "../values/value.ts";
 import { type Args, type Builtins, integerAt, numberAt, operand, stringAt, typeFault } from "./operands.ts";
 
@@ -115,7 +123,10 @@ function toNumber(args: Args): Value {
   if (!Number.isFinite(Number(value))) {
     throw new BuiltinFault(`strconv.ParseFloat: parsing ${JSON.stringify(value)}: value out of range`);
   }
-  return numberFromText(asJsonNumber(value));
+  const text = asJsonNumber(value);
+  const fault = numberRangeFault(text);
+  if (fault !== undefined) throw new BuiltinFault(`invalid number: ${fault}`);
+  return numberFromText(text);
 }
 
 /** `.5`, `5.`, `+5` and `007` are numbers, too, but JSON writes them in another way. */

@@ -1,5 +1,5 @@
 /** YAML as OPA reads and writes it: YAML 1.1 in, sorted block style out. */
-import { parseAllDocuments, type Tags } from "yaml";
+import { type Document, parseAllDocuments, type Tags, visit, type YAMLError } from "yaml";
 import { jsonFields, toJsonText } from "../values/json.ts";
 import { Decimal, isNumber, numberFromText, numberText } from "../values/number.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
@@ -25,16 +25,46 @@ export function unmarshalYaml(text: string): Value {
   if (!Array.isArray(documents)) return null;
   const [document] = documents;
   if (document === undefined) return null;
-  const [fault] = document.errors;
+  // Only the first document counts, but what follows has to be readable.
+  const later = documents.slice(1);
+  if (later.some(hasUnknownAlias)) throw new YamlFault("yaml: unknown anchor referenced");
+  const fault = document.errors[0] ?? later.flatMap(({ errors }) => errors).find(isOfGrammar);
   if (fault !== undefined) {
     throw new YamlFault(`yaml: line ${fault.linePos?.[0].line ?? 1}: ${libyamlMessage(fault.message)}`);
   }
+  keepHugeNumbers(document, text);
   try {
     return convert(document.toJS({ maxAliasCount, mapAsMap: true }));
   } catch (error) {
     if (error instanceof YamlFault) throw error;
     throw new YamlFault(`yaml: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function isOfGrammar({ code }: YAMLError): boolean {
+  return code !== "DUPLICATE_KEY" && code !== "TAG_RESOLVE_FAILED";
+}
+
+function hasUnknownAlias(document: Document): boolean {
+  let isUnknown = false;
+  visit(document, {
+    Alias: (_key, alias) => {
+      isUnknown ||= alias.resolve(document) === undefined;
+    },
+  });
+  return isUnknown;
+}
+
+/** A number that no double can hold is a string to Go. */
+function keepHugeNumbers(document: Document, text: string): void {
+  if (!/[eE]\+?\d{3}/.test(text)) return;
+  visit(document, {
+    Scalar: (_key, scalar) => {
+      const { value, source } = scalar;
+      const isHuge = value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
+      if (isHuge && source !== undefined && /\d/.test(source)) scalar.value = source;
+    },
+  });
 }
 
 /** The words of the library that OPA uses, for the mistakes that people make. */
@@ -50,6 +80,10 @@ function libyamlMessage(message: string): string {
   return message.split("\n")[0] ?? message;
 }
 
+function goFloat(value: number): string {
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+}
+
 function convert(plain: unknown): Value {
   if (plain === null || plain === undefined) return null;
   switch (typeof plain) {
@@ -59,6 +93,7 @@ function convert(plain: unknown): Value {
     case "bigint":
       return numberFromText(plain.toString());
     case "number":
+      if (!Number.isFinite(plain)) throw new YamlFault(`json: unsupported value: ${goFloat(plain)}`);
       return Number.isInteger(plain) && !Number.isSafeInteger(plain) ? new Decimal(String(plain)) : plain;
     default:
       break;

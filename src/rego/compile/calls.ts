@@ -1,10 +1,11 @@
 /** Checks calls: the function exists, and it gets as many operands as it takes. */
 import { signatures } from "../builtins/signatures.ts";
-import type { Body, Expr, Rule, Term } from "../syntax/ast.ts";
+import type { Rule } from "../syntax/ast.ts";
 import { operatorName } from "../syntax/ast.ts";
 import { printRef } from "../syntax/print.ts";
 import type { CompileOptions } from "./compile.ts";
 import type { Diagnostics } from "./diagnostics.ts";
+import { eachExpr } from "./traverse.ts";
 
 export function checkCalls(
   rule: Pick<Rule, "body"> & { readonly elseRule?: Rule | undefined },
@@ -40,61 +41,4 @@ export function checkCalls(
     }
   });
   if (rule.elseRule !== undefined) checkCalls(rule.elseRule, functions, options, diagnostics);
-}
-
-/** Every expression, also those of bodies inside. */
-export function eachExpr(body: Body, visit: (expr: Expr) => void): void {
-  const inTerm = (term: Term): void => {
-    switch (term.kind) {
-      case "ref":
-        term.parts.forEach(inTerm);
-        return;
-      case "array":
-      case "set":
-        term.items.forEach(inTerm);
-        return;
-      case "object":
-        for (const [key, value] of term.entries) {
-          inTerm(key);
-          inTerm(value);
-        }
-        return;
-      case "array-comprehension":
-      case "set-comprehension":
-      case "object-comprehension":
-        eachExpr(term.body, visit);
-        return;
-      case "call":
-        term.args.forEach(inTerm);
-        return;
-      default:
-        return;
-    }
-  };
-  for (const expr of body) {
-    visit(expr);
-    for (const modifier of expr.withs) inTerm(modifier.value);
-    switch (expr.kind) {
-      case "expr-term":
-        inTerm(expr.term);
-        break;
-      case "expr-call":
-        expr.args.forEach(inTerm);
-        break;
-      case "expr-every":
-        inTerm(expr.domain);
-        eachExpr(expr.body, visit);
-        break;
-      case "expr-not":
-        eachExpr(expr.body, visit);
-        break;
-      case "expr-and":
-      case "expr-or":
-        eachExpr(expr.left, visit);
-        eachExpr(expr.right, visit);
-        break;
-      default:
-        break;
-    }
-  }
 }

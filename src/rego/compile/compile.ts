@@ -7,7 +7,9 @@ import { checkCalls } from "./calls.ts";
 import { checkConflicts } from "./conflicts.ts";
 import { type Definitions, definitionsOf } from "./definitions.ts";
 import { branchesOf, DependencyGraph } from "./dependencies.ts";
+import { describeRef } from "./describe.ts";
 import { Diagnostics } from "./diagnostics.ts";
+import { checkElseHeads } from "./else-heads.ts";
 import { type ExpandContext, expandBody, expandRule } from "./expand.ts";
 import { globalsOf } from "./globals.ts";
 import { hoistBody, hoistRule } from "./hoist.ts";
@@ -15,7 +17,7 @@ import { MetadataSource } from "./metadata.ts";
 import { checkDeprecated, checkImports, checkModule } from "./module-checks.ts";
 import { Names } from "./names.ts";
 import { checkRecursion } from "./recursion.ts";
-import { describeRef, resolveQuery, resolveRule } from "./resolve.ts";
+import { resolveQuery, resolveRule } from "./resolve.ts";
 import { orderBody, orderRule } from "./safety.ts";
 import { checkTemplateBody, checkTemplates } from "./templates.ts";
 import { TypeChecker } from "./type-check.ts";
@@ -98,6 +100,8 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   checkConflicts(modules, diagnostics);
   diagnostics.throwIfAny();
   for (const { rule } of expanded) checkCalls(rule, arities, options, diagnostics);
+  diagnostics.throwIfAny();
+  for (const { rule } of resolved) checkElseHeads(rule, names, diagnostics);
   diagnostics.throwIfAny();
   const ordered = expanded.map(({ rule, source, module }) => ({
     rule: hoistRule(orderRule(rule, { arity, diagnostics, names }), names),

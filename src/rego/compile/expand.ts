@@ -8,6 +8,7 @@ import {
   callExpr,
   type Expr,
   type Head,
+  isExpr,
   operatorName,
   type Rule,
   refOf,
@@ -18,7 +19,6 @@ import {
 } from "../syntax/ast.ts";
 import type { NameSet } from "./definitions.ts";
 import type { Names } from "./names.ts";
-import { isExpr } from "./resolve.ts";
 import { compareTerms } from "./term-order.ts";
 
 export interface ExpandContext {
@@ -84,7 +84,12 @@ class Expander {
 
   #expr(expr: Expr): readonly Expr[] {
     const support: Expr[] = [];
-    const withs = expr.withs.map((modifier) => this.#with(modifier, support));
+    // As in OPA, all calls in the values of `with` come before whatever else these values need.
+    const expanded = expr.withs.map((modifier) => this.#with(modifier, support));
+    const withs = expanded.map(
+      (modifier): With =>
+        needsEvaluation(modifier.value) ? { ...modifier, value: this.#bind(modifier.value, support, []) } : modifier,
+    );
     switch (expr.kind) {
       case "expr-term":
         return [...this.#termExpr(expr, withs, support)];
@@ -122,8 +127,7 @@ class Expander {
       if (mock !== undefined) return { ...modifier, mock, value: scalar(true, modifier.loc) };
     }
     // Evaluated once, before the expression and outside its replacements.
-    const value = this.#term(modifier.value, support, []);
-    return { ...modifier, value: needsEvaluation(value) ? this.#bind(value, support, []) : value };
+    return { ...modifier, value: this.#term(modifier.value, support, []) };
   }
 
   #termExpr(expr: Expr & { readonly kind: "expr-term" }, withs: readonly With[], support: Expr[]): readonly Expr[] {

@@ -1,7 +1,7 @@
 /** What words mean in a module: its imports, and the rules of its package in whatever module they are. */
 import type { Import, Module, RefTerm } from "../syntax/ast.ts";
 import { noLocation, refOf, scalar, variable } from "../syntax/ast.ts";
-import type { Globals } from "./resolve.ts";
+import type { Globals } from "./scope.ts";
 
 /** Rule names by the package's path (joined with a character that no name has). */
 export type RuleNames = ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,10 +1,11 @@
 /** What v1 modules (and all modules in strict mode) may not do: shadow imports and documents, call deprecated built-ins. */
 import { signatures } from "../builtins/signatures.ts";
-import type { Body, Expr, Module, Rule, Term } from "../syntax/ast.ts";
+import type { Body, Module, Rule } from "../syntax/ast.ts";
 import { operatorName } from "../syntax/ast.ts";
 import { printRef } from "../syntax/print.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { importName } from "./globals.ts";
+import { eachExpr } from "./traverse.ts";
 
 export function checkModule(module: Module, diagnostics: Diagnostics, strict: boolean): void {
   if (module.version !== "v1" && !strict) return;
@@ -57,7 +58,7 @@ function checkShadowing(rule: Rule, diagnostics: Diagnostics, isFirst: boolean):
       diagnostics.reportMinor(arg.loc, `args must not shadow ${root.name} (use a different variable name)`);
     }
   }
-  eachSourceExpr(rule.body, (expr) => {
+  eachExpr(rule.body, (expr) => {
     if (expr.kind !== "expr-call") return;
     const name = operatorName(expr.operator);
     const [target] = expr.args;
@@ -70,60 +71,10 @@ function checkShadowing(rule: Rule, diagnostics: Diagnostics, isFirst: boolean):
 
 /** Calls of built-ins that v1 took out; a rule of the package may have the same name. */
 export function checkDeprecated(body: Body, diagnostics: Diagnostics): void {
-  eachSourceExpr(body, (expr) => {
+  eachExpr(body, (expr) => {
     if (expr.kind !== "expr-call") return;
     const name = operatorName(expr.operator);
     if (name === undefined || !signatures.get(name)?.isDeprecated) return;
     diagnostics.reportMinor(expr.loc, `deprecated built-in function calls in expression: ${name}`, "rego_type_error");
   });
-}
-
-/** Every expression as the author wrote it, also those inside terms. */
-function eachSourceExpr(body: Body, visit: (expr: Expr) => void): void {
-  const inTerm = (term: Term): void => {
-    switch (term.kind) {
-      case "ref":
-        term.parts.forEach(inTerm);
-        return;
-      case "array":
-      case "set":
-        term.items.forEach(inTerm);
-        return;
-      case "object":
-        for (const [key, value] of term.entries) {
-          inTerm(key);
-          inTerm(value);
-        }
-        return;
-      case "array-comprehension":
-      case "set-comprehension":
-        inTerm(term.head);
-        eachSourceExpr(term.body, visit);
-        return;
-      case "object-comprehension":
-        inTerm(term.key);
-        inTerm(term.value);
-        eachSourceExpr(term.body, visit);
-        return;
-      case "call":
-        term.args.forEach(inTerm);
-        return;
-      default:
-        return;
-    }
-  };
-  for (const expr of body) {
-    visit(expr);
-    if (expr.kind === "expr-term") inTerm(expr.term);
-    else if (expr.kind === "expr-call") expr.args.forEach(inTerm);
-    else if (expr.kind === "expr-some") expr.symbols.forEach(inTerm);
-    else if (expr.kind === "expr-every") {
-      inTerm(expr.domain);
-      eachSourceExpr(expr.body, visit);
-    } else if (expr.kind === "expr-not") eachSourceExpr(expr.body, visit);
-    else {
-      eachSourceExpr(expr.left, visit);
-      eachSourceExpr(expr.right, visit);
-    }
-  }
 }

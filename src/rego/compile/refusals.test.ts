@@ -15,6 +15,48 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: "a variable that not mentions cannot be declared below it",
+    source: "import future.keywords.not\n\np if {\n\tnot x != 1\n\tx := 2\n}",
+    refused: ["rego_compile_error: var x referenced above"],
+  },
+  {
+    name: "a variable that an operand in braces mentions cannot be declared below it",
+    source: "import future.keywords.and\n\np if {\n\t{ x != 1 } and input.y\n\tx := 2\n}",
+    refused: ["rego_compile_error: var x referenced above"],
+  },
+  {
+    name: "a part of a rule with the name of the input cannot be replaced",
+    source: "input := 1\n\np { count([1]) == 1 with input.x as 2 }",
+    version: "v0",
+    refused: ["rego_compile_error: with keyword cannot partially replace virtual document(s)"],
+  },
+  {
+    name: "of unused variables, those of an expression are reported before those of its with",
+    source: "p if count([1 | x := 1]) == 1 with input as [1 | y := 2]",
+    strict: true,
+    refused: ["rego_compile_error: assigned var x unused"],
+  },
+  {
+    name: "an else branch does not compute the ref of its head",
+    source: 'q[sprintf("", [])].c := 1 if input.x\n\nelse := 2',
+    refused: ["rego_unsafe_var_error: var sprintf is unsafe"],
+  },
+  {
+    name: "an else branch does not look up the ref of its head",
+    source: "q[[input.x, data.y]] := 1 if input.x\n\nelse := 2",
+    refused: ["rego_unsafe_var_error: var data is unsafe", "rego_unsafe_var_error: var input is unsafe"],
+  },
+  {
+    name: "an else branch may have a collection of constants in the ref of its head",
+    source: 'q[[1, {"a": {2}}]].d := 1 if input.x\n\nelse := 2',
+    refused: [],
+  },
+  {
+    name: "a rule with a variable in the ref of its head has no else",
+    source: "q[x].c := 1 if x := input.x\n\nelse := 2",
+    refused: ["rego_parse_error: else keyword cannot be used on rules with variables in head"],
+  },
+  {
     name: "a function's arguments have the types that its body needs",
     source: "f(x) := lower(x)\n\np if f(1)",
     refused: ["rego_type_error: data.test.f: invalid argument(s)"],

@@ -6,7 +6,7 @@ import { lookup } from "../evaluate/lookup.ts";
 import { constantValue } from "../evaluate/terms.ts";
 import { type Body, operatorName, type Rule, scalar, type Term } from "../syntax/ast.ts";
 import { isArray, RegoObject, RegoSet, type Value } from "../values/value.ts";
-import { eachExpr } from "./calls.ts";
+import { eachExpr } from "./traverse.ts";
 
 /** More refs than this are not worth telling apart. */
 const maxExpansion = 64;

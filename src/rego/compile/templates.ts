@@ -1,7 +1,7 @@
 /** Expressions in template strings may only use variables that get their values elsewhere in the body. */
 
 import { constantValue } from "../evaluate/terms.ts";
-import type { Body, Expr, Module, RefTerm, Rule, Term } from "../syntax/ast.ts";
+import { type Body, type Expr, isExpr, type Module, type RefTerm, type Rule, type Term } from "../syntax/ast.ts";
 import { rulePath } from "./build.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { isTrivial } from "./expand.ts";
@@ -9,7 +9,6 @@ import { packageKey } from "./globals.ts";
 import type { Names } from "./names.ts";
 import { once } from "./once.ts";
 import { type Arity, outputsOf } from "./outputs.ts";
-import { isExpr } from "./resolve.ts";
 import { eachVar, eachVarTerm } from "./variables.ts";
 
 export interface TemplateContext {

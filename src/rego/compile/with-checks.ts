@@ -3,9 +3,9 @@ import { signatures } from "../builtins/signatures.ts";
 import type { Location, Module, Rule, With } from "../syntax/ast.ts";
 import { operatorName, stringPath } from "../syntax/ast.ts";
 import { rulePath } from "./build.ts";
-import { eachExpr } from "./calls.ts";
 import type { NameSet } from "./definitions.ts";
 import type { Diagnostics } from "./diagnostics.ts";
+import { eachExpr } from "./traverse.ts";
 
 export type VirtualPaths = NameSet;
 

@@ -6,6 +6,7 @@ import { operatorName } from "../syntax/ast.ts";
 import { printRef } from "../syntax/print.ts";
 import { ArithmeticFault } from "../values/arithmetic.ts";
 import type { Value } from "../values/value.ts";
+import { planHandOn } from "./deferred-conflicts.ts";
 import { BuiltinFault, RegoError } from "./errors.ts";
 import { Bindings, type Bound, type Exec, type Getter, type Matcher, type PlanContext } from "./frame.ts";
 import type { Machine, Mock } from "./machine.ts";
@@ -33,7 +34,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
       const mock = machine.mocks?.get(name);
       return mock === undefined ? evaluator.callFunction(id, args) : callMock(mock, args, expr.loc, plan);
     });
-    return finish(call, matcher, next);
+    return finish(call, matcher, next, plan);
   }
   const relation = relations.get(name);
   if (relation !== undefined) {
@@ -55,7 +56,7 @@ export function planCall(expr: CallExpr, bound: Bound, next: Exec, plan: PlanCon
       ? callBuiltin(builtin, name, args, expr.loc, machine)
       : callMock(mock, args, expr.loc, plan);
   });
-  return finish(call, matcher, next);
+  return finish(call, matcher, next, plan);
 }
 
 /** The name under which functions are found: a built-in's own, or `data.pkg.f`. */
@@ -63,7 +64,11 @@ export function functionName(operator: RefTerm): string {
   return operatorName(operator) ?? printRef(operator);
 }
 
-function finish(call: Getter, matcher: Matcher | undefined, next: Exec): Exec {
+function finish(call: Getter, matcher: Matcher | undefined, next: Exec, { deferred }: PlanContext): Exec {
+  if (deferred !== undefined) {
+    const matches = matcher ?? ((_, value) => value !== false);
+    return planHandOn(call, (frame, value) => matches(frame, value) && next(frame), deferred);
+  }
   if (matcher === undefined) {
     return (frame) => {
       const value = call(frame);

@@ -17,13 +17,18 @@ export class RegoError extends Error {
   readonly detail: string;
 
   constructor(code: EvalErrorCode, detail: string, location?: Location) {
-    const where = location === undefined ? "" : location.file === "" ? "" : `${location.file}:${location.row}: `;
-    super(`${where}${code}: ${detail}`);
+    super(`${location === undefined ? "" : `${placeOf(location)}: `}${code}: ${detail}`);
     this.name = "RegoError";
     this.code = code;
     this.detail = detail;
     this.location = location;
   }
+}
+
+/** A query has no file, so its own text says where. */
+function placeOf({ file, row, col, text }: Location): string {
+  if (file !== "") return `${file}:${row}`;
+  return text === "" ? `${row}:${col}` : text;
 }
 
 /** A built-in refuses its operands. Undefined in normal mode, an error in strict mode. */

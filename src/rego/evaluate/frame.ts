@@ -6,8 +6,9 @@
 import type { CustomBuiltin } from "../compile/compile.ts";
 import type { Expr, Rule } from "../syntax/ast.ts";
 import type { Value } from "../values/value.ts";
+import type { DeferredConflicts } from "./deferred-conflicts.ts";
 import type { Machine } from "./machine.ts";
-import type { Program } from "./program.ts";
+import type { CompiledRule, Program, RuleGroup } from "./program.ts";
 
 export type Frame = (Value | undefined)[];
 export type Exec = (frame: Frame) => boolean;
@@ -55,6 +56,8 @@ export interface PlanContext {
   readonly observer: Observer | undefined;
   readonly evaluator: Evaluator;
   readonly customBuiltins: ReadonlyMap<string, CustomBuiltin> | undefined;
+  /** Present when conflicts are raised in OPA's order. */
+  readonly deferred: DeferredConflicts | undefined;
 }
 
 /** What plans of refs and calls need from the evaluation of rules. */
@@ -64,6 +67,13 @@ export interface Evaluator {
   callFunction(groupId: number, args: readonly Value[]): Value | undefined;
   /** The document of a package: its rules and the base document merged. */
   extent(path: readonly string[]): Value | undefined;
+  /** What to throw when a rule has a second value. */
+  conflict(
+    group: RuleGroup,
+    args: readonly Value[] | undefined,
+    rule: CompiledRule,
+    values: readonly [Value, Value],
+  ): Error;
 }
 
 /** Slot 0 holds the result of the rule or query. */

@@ -3,39 +3,29 @@ import type { Term } from "../syntax/ast.ts";
 import { compareValues, equalValues } from "../values/compare.ts";
 import { scalarKeyOf } from "../values/number.ts";
 import { canonicalText, RegoObject, RegoSet, type Value } from "../values/value.ts";
+import { conflictError, SecondValue } from "./conflicts.ts";
+import { type DeferredConflicts, isConflict } from "./deferred-conflicts.ts";
 import { DocumentBuilder } from "./document-builder.ts";
 import { RegoError } from "./errors.ts";
-import { planBody } from "./expressions.ts";
-import {
-  Bindings,
-  type Evaluator,
-  type Exec,
-  type Frame,
-  newFrame,
-  type Observer,
-  type PlanContext,
-  Slots,
-} from "./frame.ts";
+import { type Evaluator, newFrame, type Observer, type PlanContext, Slots } from "./frame.ts";
 import { lookup } from "./lookup.ts";
 import type { Machine, MemoEntry } from "./machine.ts";
 import type { CompiledRule, FunctionGroup, ObjectGroup, Program, RuleGroup, RuleNode } from "./program.ts";
 import { findNode } from "./program.ts";
 import { baseAt } from "./refs.ts";
 import { candidateRules, type RuleIndex } from "./rule-index.ts";
-import { startsOnlyIfPossible } from "./rule-start.ts";
-import { constantValue, planGetter, planMatcher } from "./terms.ts";
-
-interface RulePlan {
-  readonly slots: Slots;
-  readonly run: Exec;
-  readonly rule: CompiledRule;
-}
+import { builders, planKeyedRule, planSetRule, planValueRule, type RulePlan } from "./rule-plans.ts";
+import { constantValue } from "./terms.ts";
+import { restore, save } from "./withs.ts";
 
 export class RuleEvaluator implements Evaluator {
   readonly #machine: Machine;
   readonly #program: Program;
   readonly #observer: Observer | undefined;
   readonly #customBuiltins: PlanContext["customBuiltins"];
+  readonly #deferred: DeferredConflicts | undefined;
+  /** The group whose conflict is being described. */
+  #described: RuleGroup | undefined;
   readonly #plans = new Map<CompiledRule, RulePlan>();
   readonly #keyedPlans = new Map<CompiledRule, (RulePlan | undefined)[]>();
   readonly #indexes: (RuleIndex | undefined)[] = [];
@@ -43,10 +33,15 @@ export class RuleEvaluator implements Evaluator {
   constructor(
     program: Program,
     machine: Machine,
-    options: { readonly observer?: Observer | undefined; readonly customBuiltins?: PlanContext["customBuiltins"] } = {},
+    options: {
+      readonly observer?: Observer | undefined;
+      readonly customBuiltins?: PlanContext["customBuiltins"];
+      readonly deferred?: DeferredConflicts;
+    } = {},
   ) {
     this.#program = program;
     this.#customBuiltins = options.customBuiltins;
+    this.#deferred = options.deferred;
     this.#machine = machine;
     this.#observer = options.observer;
   }
@@ -60,6 +55,7 @@ export class RuleEvaluator implements Evaluator {
       observer: this.#observer,
       evaluator: this,
       customBuiltins: this.#customBuiltins,
+      deferred: this.#deferred,
     };
   }
 
@@ -105,7 +101,7 @@ export class RuleEvaluator implements Evaluator {
   callFunction(groupId: number, args: readonly Value[]): Value | undefined {
     const machine = this.#machine;
     const group = this.#group(groupId) as FunctionGroup;
-    const key = memoKey(args);
+    const key = memoKey(args) ?? (this.#deferred === undefined ? undefined : canonicalText(args));
     if (key !== undefined) {
       const known = machine.memo[groupId]?.byKey;
       if (known?.has(key)) return known.get(key);
@@ -131,7 +127,13 @@ export class RuleEvaluator implements Evaluator {
 
   #nodeValue(node: RuleNode, base: Value | undefined): Value | undefined {
     const { group } = node;
-    if (group !== undefined) return group.kind === "function" ? undefined : this.groupValue(group.id);
+    if (group !== undefined) {
+      if (group.kind === "function") return undefined;
+      const value = this.groupValue(group.id);
+      const conflict = this.#deferred?.take();
+      if (conflict !== undefined) throw conflict;
+      return value;
+    }
     const { overrides } = this.#machine;
     if (overrides?.some((path) => path.length <= node.path.length && isPrefix(path, node.path))) return base;
     const object = base instanceof RegoObject ? base.copy() : new RegoObject();
@@ -167,16 +169,77 @@ export class RuleEvaluator implements Evaluator {
 
   /** One value from all rules, or a conflict. */
   #single(group: RuleGroup, args: readonly Value[] | undefined): Value | undefined {
+    if (this.#deferred !== undefined) return this.#singleInOrder(group, args, this.#deferred);
     let result: Value | undefined;
     for (const rule of this.#candidates(group, args)) {
-      const value = this.#runBranches(rule, args);
+      const value = this.#runBranches(group, rule, args);
       if (value === undefined) continue;
       if (result === undefined) result = value;
-      else if (!equalValues(result, value)) throw conflict(group, rule);
+      else if (!equalValues(result, value)) throw this.conflict(group, args, rule, [result, value]);
     }
     if (result !== undefined) return result;
     const { defaultRule } = group;
-    return defaultRule === undefined ? undefined : this.#run(defaultRule, args);
+    return defaultRule === undefined ? undefined : this.#run(group, defaultRule, args);
+  }
+
+  /** The first value; a conflict that comes after it waits for whoever takes the value. */
+  #singleInOrder(group: RuleGroup, args: readonly Value[] | undefined, deferred: DeferredConflicts): Value | undefined {
+    const { depth } = this.#machine;
+    const saved = save(this.#machine);
+    const building = builders.length;
+    let result: Value | undefined;
+    const keep = (value: Value): void => {
+      result ??= value;
+    };
+    try {
+      for (const rule of this.#candidates(group, args)) {
+        const value = this.#runBranches(group, rule, args, keep);
+        if (value !== undefined && result !== undefined && !equalValues(result, value)) {
+          throw this.conflict(group, args, rule, [result, value]);
+        }
+      }
+    } catch (error) {
+      if (result === undefined || !isConflict(error)) throw error;
+      this.#machine.depth = depth;
+      restore(this.#machine, saved);
+      builders.length = building;
+      deferred.defer(error);
+    }
+    if (result !== undefined) return result;
+    return group.defaultRule === undefined ? undefined : this.#run(group, group.defaultRule, args);
+  }
+
+  conflict(
+    group: RuleGroup,
+    args: readonly Value[] | undefined,
+    rule: CompiledRule,
+    values: readonly [Value, Value],
+  ): Error {
+    if (this.#described === group) return new SecondValue(values);
+    const machine = this.#machine;
+    const { strictBuiltinErrors, builtinErrors } = machine;
+    const outer = this.#described;
+    this.#described = group;
+    machine.strictBuiltinErrors = false;
+    machine.builtinErrors = [];
+    const error = conflictError(group, rule, this.#candidates(group, args), (each) =>
+      this.#valuesOf(group, each, args),
+    );
+    this.#described = outer;
+    machine.strictBuiltinErrors = strictBuiltinErrors;
+    machine.builtinErrors = builtinErrors;
+    return error;
+  }
+
+  #valuesOf(group: RuleGroup, rule: CompiledRule, args: readonly Value[] | undefined): readonly Value[] | undefined {
+    try {
+      const value = this.#run(group, rule, args);
+      return value === undefined ? [] : [value];
+    } catch (error) {
+      if (error instanceof SecondValue) return error.values;
+      if (error instanceof RegoError) return undefined;
+      throw error;
+    }
   }
 
   #candidates(group: RuleGroup, args: readonly Value[] | undefined): readonly CompiledRule[] {
@@ -184,21 +247,39 @@ export class RuleEvaluator implements Evaluator {
     return candidateRules(group, this.#indexes, this.#machine, args);
   }
 
-  #runBranches(rule: CompiledRule, args: readonly Value[] | undefined): Value | undefined {
+  /** `keep` learns the first value of a rule even if the rule goes on to an error. */
+  #runBranches(
+    group: RuleGroup,
+    rule: CompiledRule,
+    args: readonly Value[] | undefined,
+    keep?: (value: Value) => void,
+  ): Value | undefined {
     for (let branch: CompiledRule | undefined = rule; branch !== undefined; branch = branch.elseRule) {
-      const value = this.#run(branch, args);
+      const value = this.#run(group, branch, args, keep);
       if (value !== undefined) return value;
     }
     return undefined;
   }
 
-  #run(rule: CompiledRule, args: readonly Value[] | undefined): Value | undefined {
-    const plan = this.#plan(rule);
+  #run(
+    group: RuleGroup,
+    rule: CompiledRule,
+    args: readonly Value[] | undefined,
+    keep?: (value: Value) => void,
+  ): Value | undefined {
+    const plan = this.#plan(rule, group);
     const frame = newFrame(plan.slots);
     const observer = this.#observer;
     observer?.enterRule?.(rule.source);
     if (args !== undefined) for (let index = 0; index < args.length; index++) frame[index + 1] = args[index];
-    plan.run(frame);
+    if (keep === undefined) plan.run(frame);
+    else {
+      try {
+        plan.run(frame);
+      } finally {
+        if (frame[0] !== undefined) keep(frame[0]);
+      }
+    }
     const value = frame[0];
     if (observer !== undefined) {
       if (value === undefined) observer.failRule?.(rule.source);
@@ -207,52 +288,12 @@ export class RuleEvaluator implements Evaluator {
     return value;
   }
 
-  #plan(rule: CompiledRule): RulePlan {
-    const known = this.#plans.get(rule);
-    if (known !== undefined) return known;
-    const slots = new Slots();
-    const context = this.context(slots);
-    const bound = new Bindings();
-    const args = rule.head.args ?? [];
-    const argSlots = args.map(() => slots.fresh());
-    const matchers = args.map((arg) => planMatcher(arg, bound, context));
-    const body = planBody(
-      rule.body,
-      bound,
-      (after) => {
-        const { value } = rule.head;
-        if (value === undefined) throw new TypeError("a rule without a value");
-        const constant = constantValue(value);
-        if (constant !== undefined) {
-          return (frame) => {
-            frame[0] = constant;
-            return true;
-          };
-        }
-        const getter = planGetter(value, after, context);
-        return (frame) => {
-          const next = getter(frame);
-          if (next === undefined) return false;
-          const previous = frame[0];
-          if (previous === undefined) frame[0] = next;
-          else if (!equalValues(previous, next)) throw conflictIn(rule);
-          return false;
-        };
-      },
-      context,
-    );
-    const run: Exec =
-      args.length === 0
-        ? body
-        : (frame) => {
-            for (let index = 0; index < matchers.length; index++) {
-              const value = frame[argSlots[index] ?? 0];
-              if (value === undefined || !matchers[index]?.(frame, value)) return false;
-            }
-            return body(frame);
-          };
-    const plan = { slots, run: startsOnlyIfPossible(rule, this.#machine, this.#program, run), rule };
-    this.#plans.set(rule, plan);
+  #plan(rule: CompiledRule, group: RuleGroup): RulePlan {
+    let plan = this.#plans.get(rule);
+    if (plan === undefined) {
+      plan = planValueRule(rule, group, this.context(new Slots()));
+      this.#plans.set(rule, plan);
+    }
     return plan;
   }
 
@@ -271,32 +312,11 @@ export class RuleEvaluator implements Evaluator {
   }
 
   #setPlan(rule: CompiledRule): RulePlan {
-    const known = this.#plans.get(rule);
-    if (known !== undefined) return known;
-    const slots = new Slots();
-    const context = this.context(slots);
-    const { machine } = context;
-    const run = planBody(
-      rule.body,
-      new Bindings(),
-      (after) => {
-        const { key } = rule.head;
-        if (key === undefined) throw new TypeError("a set rule without a member");
-        const getter = planGetter(key, after, context);
-        return (frame) => {
-          const set = frame[0];
-          const value = getter(frame);
-          if (value !== undefined && set instanceof RegoSet) {
-            machine.grow(1);
-            set.add(value);
-          }
-          return false;
-        };
-      },
-      context,
-    );
-    const plan = { slots, run: startsOnlyIfPossible(rule, this.#machine, this.#program, run), rule };
-    this.#plans.set(rule, plan);
+    let plan = this.#plans.get(rule);
+    if (plan === undefined) {
+      plan = planSetRule(rule, this.context(new Slots()));
+      this.#plans.set(rule, plan);
+    }
     return plan;
   }
 
@@ -336,7 +356,7 @@ export class RuleEvaluator implements Evaluator {
       plans = [];
       this.#keyedPlans.set(rule, plans);
     }
-    const plan = plans[given] ?? this.#keyedPlan(rule, given);
+    const plan = plans[given] ?? planKeyedRule(rule, given, this.context(new Slots()));
     plans[given] = plan;
     const frame = newFrame(plan.slots);
     for (let index = 0; index < given; index++) frame[index + 1] = keys[index];
@@ -347,55 +367,7 @@ export class RuleEvaluator implements Evaluator {
     builders.pop();
     if (builder.insertions > before) this.#observer?.exitRule?.(rule.source, builder.root);
   }
-
-  /** The first `given` keys are bound from outside. */
-  #keyedPlan(rule: CompiledRule, given: number): RulePlan {
-    const slots = new Slots();
-    const context = this.context(slots);
-    const keySlots = rule.keys.slice(0, given).map(() => slots.fresh());
-    const bound = new Bindings();
-    const matchers = rule.keys.slice(0, given).map((key) => planMatcher(key, bound, context));
-    const { machine } = context;
-    const body = planBody(
-      rule.body,
-      bound,
-      (after) => {
-        const getters = rule.keys.map((key) => planGetter(key, after, context));
-        const { key, value } = rule.head;
-        const getMember = key === undefined ? undefined : planGetter(key, after, context);
-        const getValue = value === undefined ? undefined : planGetter(value, after, context);
-        return (frame) => {
-          const builder = builders.at(-1);
-          if (builder === undefined) return false;
-          const path: Value[] = [];
-          for (const getter of getters) {
-            const part = getter(frame);
-            if (part === undefined) return false;
-            path.push(part);
-          }
-          machine.grow(1);
-          const member = getMember?.(frame);
-          if (member !== undefined) builder.add(path, member, rule);
-          const leaf = getValue?.(frame);
-          if (leaf !== undefined) builder.insert(path, leaf, rule);
-          return false;
-        };
-      },
-      context,
-    );
-    const run: Exec = (frame) => {
-      for (let index = 0; index < matchers.length; index++) {
-        const value = frame[keySlots[index] ?? 0];
-        if (value === undefined || !matchers[index]?.(frame, value)) return false;
-      }
-      return body(frame);
-    };
-    return { slots, run: startsOnlyIfPossible(rule, this.#machine, this.#program, run), rule };
-  }
 }
-
-/** The documents under construction, innermost last: plans are shared, so they cannot hold them. */
-const builders: DocumentBuilder[] = [];
 
 function memoEntry(machine: Machine, groupId: number): MemoEntry {
   let entry = machine.memo[groupId];
@@ -456,24 +428,3 @@ function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
 function isOverridden(path: readonly string[], overrides: readonly (readonly string[])[]): boolean {
   return overrides.some((override) => override.length <= path.length && isPrefix(override, path));
 }
-
-function conflict(group: RuleGroup, rule: CompiledRule): RegoError {
-  if (group.kind === "function") {
-    return new RegoError(
-      "eval_conflict_error",
-      "functions must not produce multiple outputs for same inputs",
-      rule.loc,
-    );
-  }
-  return new RegoError("eval_conflict_error", "complete rules must not produce multiple outputs", rule.loc);
-}
-
-function conflictIn(rule: CompiledRule): RegoError {
-  const message =
-    rule.head.args === undefined
-      ? "complete rules must not produce multiple outputs"
-      : "functions must not produce multiple outputs for same inputs";
-  return new RegoError("eval_conflict_error", message, rule.loc);
-}
-
-export type { Frame };

@@ -89,18 +89,23 @@ export class Machine {
   }
 
   begin(): void {
-    this.memo = [];
-    this.overrides = undefined;
-    this.mocks = undefined;
-    this.builtinErrors = [];
+    this.forget();
     this.onceCache.clear();
     this.nowNs = undefined;
-    this.depth = 0;
     this.#steps = 0;
     this.#size = 0;
     this.#nextCheck = checkEvery;
     this.#startMs = this.env.monotonicMs();
     if (this.signal?.aborted) throw new RegoError("eval_cancel_error", "caller cancelled query execution");
+  }
+
+  /** For doing the same evaluation again: the limits go on counting, and what came from outside stays the same. */
+  forget(): void {
+    this.memo = [];
+    this.overrides = undefined;
+    this.mocks = undefined;
+    this.builtinErrors = [];
+    this.depth = 0;
   }
 
   get steps(): number {

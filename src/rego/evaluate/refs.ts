@@ -2,6 +2,7 @@
 import type { RefTerm, Term } from "../syntax/ast.ts";
 import { compareValues } from "../values/compare.ts";
 import { RegoObject, type Value } from "../values/value.ts";
+import { planHandOn } from "./deferred-conflicts.ts";
 import { Bindings, type Bound, type Consumer, type Exec, type Frame, type Getter, type PlanContext } from "./frame.ts";
 import { iterate, lookup } from "./lookup.ts";
 import type { RuleGroup, RuleNode } from "./program.ts";
@@ -190,6 +191,7 @@ function planGroup(
   }
   const walk = planParts(parts, index, bound, consume, plan);
   const { id } = group;
+  if (plan.deferred !== undefined) return planHandOn(() => evaluator.groupValue(id), walk, plan.deferred);
   return (frame) => {
     const value = evaluator.groupValue(id);
     return value !== undefined && walk(frame, value);

@@ -53,14 +53,14 @@ export function planWith(
   };
 }
 
-type Saved = Pick<Machine, "input" | "data" | "memo" | "overrides" | "mocks">;
+export type Saved = Pick<Machine, "input" | "data" | "memo" | "overrides" | "mocks">;
 
-function save(machine: Machine): Saved {
+export function save(machine: Machine): Saved {
   const { input, data, memo, overrides, mocks } = machine;
   return { input, data, memo, overrides, mocks };
 }
 
-function restore(machine: Machine, saved: Saved): void {
+export function restore(machine: Machine, saved: Saved): void {
   machine.input = saved.input;
   machine.data = saved.data;
   machine.memo = saved.memo;

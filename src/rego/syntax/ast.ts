@@ -227,6 +227,10 @@ export function termExpr(term: Term, loc: Location = term.loc): TermExpr {
 
 export const noLocation: Location = { file: "", row: 1, col: 1, offset: 0, text: "" };
 
+export function isExpr(node: Term | Expr): node is Expr {
+  return node.kind.startsWith("expr-");
+}
+
 export function isWildcard(name: string): boolean {
   return name.startsWith("$");
 }

@@ -34,7 +34,7 @@ export function parseRules(p: Cursor): readonly Rule[] | undefined {
   if (body === undefined) return undefined;
   let elseRule: Rule | undefined;
   if (p.isKeyword("else")) {
-    if (head.ref.parts.slice(1).some((part) => part.kind !== "scalar")) {
+    if (!head.ref.parts.slice(1).every(isGround)) {
       p.error(p.here(), "else keyword cannot be used on rules with variables in head");
       return undefined;
     }
@@ -262,6 +262,25 @@ function parseElse(p: Cursor, head: Head): Rule | undefined {
     if (elseRule === undefined) return undefined;
   }
   return rule(elseHead, body, p.locationFrom(start), { elseRule });
+}
+
+/** Without a variable of its own: what a ref or a function starts with does not count. */
+function isGround(term: Term): boolean {
+  switch (term.kind) {
+    case "scalar":
+      return true;
+    case "ref":
+      return term.parts.slice(1).every(isGround);
+    case "call":
+      return term.args.every(isGround);
+    case "array":
+    case "set":
+      return term.items.every(isGround);
+    case "object":
+      return term.entries.flat().every(isGround);
+    default:
+      return false;
+  }
 }
 
 function freshWildcards(p: Cursor, args: readonly Term[] | undefined): readonly Term[] | undefined {

@@ -1,5 +1,5 @@
 /** Parsing of terms: scalars, collections, comprehensions, refs, calls, template strings and infix operators. */
-import { numberFromText } from "../values/number.ts";
+import { numberFromText, numberRangeFault } from "../values/number.ts";
 import { builtinRef, type CallTerm, type Expr, type RefTerm, refOf, scalar, type Term, variable } from "./ast.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Token, TokenKind } from "./lexer.ts";
@@ -260,9 +260,10 @@ function parseNumber(p: Cursor): Term | undefined {
   }
   const { text } = p.token;
   if (!prefix.endsWith(".") && /^0[^.eE]/.test(text)) return p.illegal("expected number without leading zero");
-  const exponent = /[eE]([+-]?\d+)$/.exec(text)?.[1];
-  if (exponent !== undefined && Math.abs(Number(exponent)) > 1e5) {
-    p.error(p.here(), "number too big");
+  const fault = numberRangeFault(prefix + text);
+  if (fault !== undefined) {
+    if (fault === "invalid float") return p.illegal(fault);
+    p.error(p.here(), fault);
     return undefined;
   }
   p.advance();

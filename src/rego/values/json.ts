@@ -1,6 +1,14 @@
 /** Between Rego values and JSON: lossless text in both directions, and plain JavaScript values for callers. */
 import { compareStrings } from "./compare.ts";
-import { Decimal, integerOf, isNumber, numberFromBigInt, numberFromText, numberText } from "./number.ts";
+import {
+  Decimal,
+  integerOf,
+  isNumber,
+  numberFromBigInt,
+  numberFromText,
+  numberRangeFault,
+  numberText,
+} from "./number.ts";
 import { isArray, type PlainValue, RegoObject, RegoSet, type Value } from "./value.ts";
 import { visit } from "./work.ts";
 
@@ -118,12 +126,16 @@ export function quoteJson(text: string, escapeHtml: boolean): string {
 }
 
 export type JsonResult =
-  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: true; readonly value: Value; readonly rangeFault: string | undefined }
   | { readonly ok: false; readonly message: string; readonly offset: number };
 
-/** Parses JSON text without losing digits. Duplicate keys: the last one wins, as in Go. */
+/**
+ * Parses JSON text without losing digits. Duplicate keys: the last one wins, as in Go. A number that policies cannot have
+ * is still valid JSON, so it is for the caller to refuse it.
+ */
 export function parseJson(text: string, maxDepth = 10_000): JsonResult {
   let position = 0;
+  let rangeFault: string | undefined;
   const whitespace = /[ \t\r\n]*/y;
   const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
   const stringPattern = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
@@ -208,6 +220,7 @@ export function parseJson(text: string, maxDepth = 10_000): JsonResult {
     if (!numberPattern.test(text)) return fail("looking for beginning of value");
     const literal = text.slice(position, numberPattern.lastIndex);
     position = numberPattern.lastIndex;
+    rangeFault ??= numberRangeFault(literal);
     return numberFromText(literal);
   };
 
@@ -215,7 +228,7 @@ export function parseJson(text: string, maxDepth = 10_000): JsonResult {
     const value = parseValue(0);
     skip();
     if (position < text.length) fail("after top-level value");
-    return { ok: true, value };
+    return { ok: true, value, rangeFault };
   } catch (error) {
     if (error instanceof JsonFault) return { ok: false, message: error.message, offset: position };
     if (error instanceof RangeError) return { ok: false, message: "exceeded max depth", offset: position };

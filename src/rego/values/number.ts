@@ -68,6 +68,21 @@ export function numberFromText(text: string): number | Decimal {
   return new Decimal(text);
 }
 
+/** Why no policy can have this number, though it is JSON; the bounds are OPA's. */
+export function numberRangeFault(text: string): "number too big" | "invalid float" | undefined {
+  if (!/[eE]/.test(text)) return undefined;
+  const { digits, exponent } = splitDecimal(text);
+  if (digits === 0n) return undefined;
+  if (Math.abs(exponent) > maxWrittenExponent) return "invalid float";
+  const written = digits.toString();
+  const binaryExponent =
+    Math.floor(Math.log2(Number(`0.${written.slice(0, 17)}`)) + (written.length + exponent) * Math.log2(10)) + 1;
+  return Math.abs(binaryExponent) > maxBinaryExponent ? "number too big" : undefined;
+}
+
+const maxBinaryExponent = 100_000;
+const maxWrittenExponent = 2 ** 31 - 1;
+
 export function numberFromBigInt(integer: bigint): number | Decimal {
   if (integer >= minSafeInteger && integer <= maxSafeInteger) return Number(integer);
   return new Decimal(integer.toString());
