@@ -60,6 +60,8 @@ export interface ControlPlaneOptions {
   readonly traces?: TraceSettings;
   readonly apiPort: number;
   readonly httpPort: number;
+  /** How long Events are kept after they were last written. */
+  readonly eventTtlMs?: number;
   /** Absent: nobody looks inside. */
   readonly debugPort?: number;
   readonly assets: Assets;
@@ -93,7 +95,13 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     parts.push({ stop: async () => outside.close() });
     parts.push({ stop: () => solverThread.endIfIdle() });
     const node = createLocalNode({ env, version, log, dataDir, image, processes, command, path, threads });
-    const server = await startApiServer({ env, dataDir, port: options.apiPort, podLogs: node.podLogs });
+    const server = await startApiServer({
+      env,
+      dataDir,
+      port: options.apiPort,
+      podLogs: node.podLogs,
+      ...(options.eventTtlMs !== undefined && { eventTtlMs: options.eventTtlMs }),
+    });
     parts.push(server);
     const metrics = new MetricsRegistry();
     const clientAs = (user?: User): Client =>
