@@ -19,7 +19,7 @@ export function expireEvents(env: Env, store: Store, ttlMs: number): () => void 
       // Written again meanwhile: then it is not old any more. Not stored: the next look finds it still there.
       void store.write(events, entry.key, entry, undefined)?.catch(() => {});
     }
-    cancel = env.setTimer(Math.min(checkEveryMs, ttlMs), look);
+    cancel = env.setTimer(Math.min(checkEveryMs, ttlMs / 5), look);
   };
   look();
   return () => cancel();

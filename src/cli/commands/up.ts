@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import packageFile from "../../../package.json" with { type: "json" };
 import { defaultEventTtlMs } from "../../apiserver/event-expiry.ts";
+import { defaultHistoryLimits, historyOf } from "../../apiserver/storage/compactor.ts";
 import { type ControlPlane, startControlPlane } from "../../control-plane.ts";
 import { systemEnv } from "../../env/system.ts";
 import type { LogFormat, LogLevel } from "../../runtime/log.ts";
@@ -30,6 +31,7 @@ interface UpFlags extends SystemFlags {
   readonly image: string;
   readonly processes: "own" | "all";
   readonly eventTtl: number;
+  readonly compactionInterval: number;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -62,6 +64,11 @@ export function upCommand(): Command {
       setting("--event-ttl <duration>", "how long Events are kept after they were last written")
         .argParser(parseDurationFlag)
         .default(defaultEventTtlMs, "1h"),
+    )
+    .addOption(
+      setting("--compaction-interval <duration>", "how long the API remembers changes, for watches that come back")
+        .argParser(parseDurationFlag)
+        .default(defaultHistoryLimits.maxAgeMs, "5m"),
     )
     .addOption(setting("--demo", "lay out the demo, once; what stands there afterwards is yours").default(false))
     .addOption(
@@ -103,6 +110,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     apiPort: flags.apiPort,
     eventTtlMs: flags.eventTtl,
+    history: historyOf(flags.compactionInterval),
     httpPort: flags.httpPort,
     assets: readDashboard(),
     demo: flags.demo,
