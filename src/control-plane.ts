@@ -1,4 +1,5 @@
 import { startApiServer } from "./apiserver/start.ts";
+import type { HistoryLimits } from "./apiserver/storage/compactor.ts";
 import type { Client } from "./client/client.ts";
 import { createClient } from "./client/create-client.ts";
 import { type ActionSettings, defaultActionSettings } from "./control-plane/actions.ts";
@@ -62,6 +63,10 @@ export interface ControlPlaneOptions {
   readonly traces?: TraceSettings;
   readonly apiPort: number;
   readonly httpPort: number;
+  /** How long Events are kept after they were last written. */
+  readonly eventTtlMs?: number;
+  /** How far back a watch can begin: what the API remembers of changes. */
+  readonly history?: Partial<HistoryLimits>;
   /** Absent: nobody looks inside. */
   readonly debugPort?: number;
   readonly assets: Assets;
@@ -95,7 +100,14 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     parts.push({ stop: async () => outside.close() });
     parts.push({ stop: () => solverThread.endIfIdle() });
     const node = createLocalNode({ env, version, log, dataDir, image, processes, command, path, threads });
-    const server = await startApiServer({ env, dataDir, port: options.apiPort, podLogs: node.podLogs });
+    const server = await startApiServer({
+      env,
+      dataDir,
+      port: options.apiPort,
+      podLogs: node.podLogs,
+      ...(options.eventTtlMs !== undefined && { eventTtlMs: options.eventTtlMs }),
+      ...(options.history && { history: options.history }),
+    });
     parts.push(server);
     const metrics = new MetricsRegistry();
     const clientAs = (user?: User): Client =>

@@ -20,6 +20,7 @@ import { builtinEndpoints } from "./builtin-endpoints.ts";
 import { DefinitionKeeper } from "./crd/definition-keeper.ts";
 import { decodeProtobufBody } from "./decode/protobuf.ts";
 import { Discovery } from "./discovery/discovery.ts";
+import { defaultEventTtlMs, expireEvents } from "./event-expiry.ts";
 import { internalRequest } from "./internal-request.ts";
 import { OpenApi } from "./openapi/openapi.ts";
 import { publishOwnAddress } from "./own-address.ts";
@@ -39,6 +40,8 @@ export interface ApiServerOptions {
   /** The SQLite file, or `:memory:` to keep nothing. */
   readonly file: string;
   readonly history?: Partial<HistoryLimits>;
+  /** How long Events are kept after they were last written. */
+  readonly eventTtlMs?: number;
   /** Bearer tokens with their users, such as the administrator's. */
   readonly tokens?: readonly StaticToken[];
   /** PEM, EC P-256: signs the tokens of ServiceAccounts. Without one they end with the process. */
@@ -116,10 +119,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   definitions.start();
   if (!options.startsEmpty) await ensureBootstrapEntries(env, store);
   aggregation.start();
+  const stopExpiring = expireEvents(env, store, options.eventTtlMs ?? defaultEventTtlMs);
   return {
     handle: (request) => handle(parts, request),
     publishAddress: (ip, port) => publishOwnAddress(env, store, ip, port),
     async close() {
+      stopExpiring();
       definitions.stop();
       aggregation.stop();
       await store.close();

@@ -23,6 +23,8 @@ export interface StartOptions {
   /** Brought by whoever runs the containers; asked only when somebody reads a log. */
   readonly podLogs?: PodLogs;
   readonly history?: Partial<HistoryLimits>;
+  /** How long Events are kept after they were last written; an hour unless told otherwise. */
+  readonly eventTtlMs?: number;
 }
 
 export interface StartedApiServer {
@@ -48,6 +50,7 @@ export async function startApiServer(options: StartOptions): Promise<StartedApiS
     tokenKey: pki.tokenKey,
     ...(options.podLogs && { podLogs: options.podLogs }),
     ...(options.history && { history: options.history }),
+    ...(options.eventTtlMs !== undefined && { eventTtlMs: options.eventTtlMs }),
     env,
     file: join(dataDir, "api.db"),
     serverAddress: () => (listener ? `127.0.0.1:${listener.port}` : ""),

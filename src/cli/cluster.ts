@@ -5,7 +5,9 @@ import type { Command } from "commander";
 import type { ClientMetrics } from "../client/client-metrics.ts";
 import { KubeconfigError } from "../client/config-entry.ts";
 import { type ClusterClient, clientFromKubeconfig } from "../client/connect.ts";
+import { loadKubeconfig } from "../client/kubeconfig.ts";
 import { systemEnv } from "../env/system.ts";
+import { asking, type Supplier } from "./completion/asking.ts";
 import { Failure } from "./failure.ts";
 import { setting } from "./settings.ts";
 
@@ -19,7 +21,7 @@ export interface ClusterFlags {
 export const withClusterFlags = (command: Command): Command =>
   command
     .addOption(setting("--kubeconfig <file>", "kubeconfig of the cluster; KUBECONFIG counts too"))
-    .addOption(setting("--context <name>", "context of the kubeconfig"))
+    .addOption(asking(setting("--context <name>", "context of the kubeconfig"), contextsThere))
     .addOption(setting("--data-dir <dir>", "data directory of a running `capstan up`"));
 
 /** Flags first, then KUBECONFIG, then `capstan up` in this folder, then the user's own kubeconfig. */
@@ -38,9 +40,13 @@ export async function connectTo(flags: ClusterFlags, metrics?: ClientMetrics): P
   }
 }
 
+const contextsThere: Supplier = async ({ flags }) => [
+  ...(await loadKubeconfig(kubeconfigPaths(flags))).contexts.keys(),
+];
+
 const howToNameOne = "start `capstan up`, or say where it runs with --data-dir, or name a cluster with --kubeconfig";
 
-function kubeconfigPaths({ kubeconfig, dataDir }: ClusterFlags): readonly string[] {
+export function kubeconfigPaths({ kubeconfig, dataDir }: ClusterFlags): readonly string[] {
   if (kubeconfig !== undefined) return [kubeconfig];
   if (dataDir !== undefined) return [join(resolve(dataDir), "kubeconfig")];
   const fromEnvironment = (process.env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");

@@ -3,6 +3,7 @@ import packageFile from "../../package.json" with { type: "json" };
 import { actCommand } from "./commands/act.ts";
 import { approveCommand, rejectCommand } from "./commands/approve.ts";
 import { auditCommand } from "./commands/audit.ts";
+import { completeCommand } from "./commands/complete.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
@@ -53,8 +54,8 @@ Exit codes: 0 it worked, 1 it failed, 2 it worked and the answer is no, 70 a bug
   ]) {
     program.addCommand(command);
   }
-  // What our own pods run; not for people.
-  for (const command of [actCommand(), prepareMinecraftCommand(), provideCommand()])
+  // What our own pods and the scripts of shells run; not for people.
+  for (const command of [actCommand(), prepareMinecraftCommand(), provideCommand(), completeCommand(program)])
     program.addCommand(command, { hidden: true });
   sayHelpAlike(program);
   return program;

@@ -19,6 +19,7 @@ export interface Typed {
 }
 
 export const hasBash: boolean = spawnSync("bash", ["-c", "exit 0"]).status === 0;
+export const hasCurl: boolean = spawnSync("curl", ["--version"]).status === 0;
 export const hasKubectl: boolean = spawnSync("kubectl", ["version", "--client"]).status === 0;
 
 const root = resolve(import.meta.dirname, "../..");

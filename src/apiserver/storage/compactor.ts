@@ -19,6 +19,12 @@ export const defaultHistoryLimits: HistoryLimits = {
   checkEveryMs: 60_000,
 };
 
+/** Looks often enough that nothing stays much longer than it should. */
+export const historyOf = (maxAgeMs: number): Partial<HistoryLimits> => ({
+  maxAgeMs,
+  checkEveryMs: Math.min(defaultHistoryLimits.checkEveryMs, maxAgeMs / 5),
+});
+
 /** Decides how far history reaches back, and clears rows from the log that no reader can ask for any more. */
 export class Compactor {
   readonly #env: Env;

@@ -8,12 +8,15 @@ export class Entry {
   readonly key: string;
   readonly revision: number;
   readonly bytes: Buffer;
+  /** When the version was written; 0 for one that never was. */
+  readonly atMs: number;
   #object: KubeObject | undefined;
 
-  constructor(key: string, revision: number, bytes: Buffer, object?: KubeObject) {
+  constructor(key: string, revision: number, bytes: Buffer, object?: KubeObject, atMs = 0) {
     this.key = key;
     this.revision = revision;
     this.bytes = bytes;
+    this.atMs = atMs;
     this.#object = object;
   }
 
@@ -24,10 +27,10 @@ export class Entry {
 }
 
 /** Stamps the revision into the object and serialises it once, apiVersion and kind first. */
-export function encodeEntry(key: string, revision: number, object: KubeObject): Entry {
+export function encodeEntry(key: string, revision: number, object: KubeObject, atMs: number): Entry {
   const { apiVersion, kind, metadata, ...rest } = object;
   const stamped = { apiVersion, kind, metadata: { ...metadata, resourceVersion: String(revision) }, ...rest };
-  return new Entry(key, revision, Buffer.from(JSON.stringify(stamped)), stamped);
+  return new Entry(key, revision, Buffer.from(JSON.stringify(stamped)), stamped, atMs);
 }
 
 /** An object that was only tried out: it carries the revision that it has now, or none. */

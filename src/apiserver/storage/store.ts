@@ -94,15 +94,9 @@ export class Store {
     const latest = this.latest(resource, key);
     if (latest?.revision !== expected?.revision) return undefined;
     const revision = ++this.#assignedRevision;
-    const next = object && encodeEntry(key, revision, object);
-    const write = new PendingWrite({
-      resource,
-      key,
-      revision,
-      previous: latest,
-      next,
-      atMs: this.#env.now().getTime(),
-    });
+    const atMs = this.#env.now().getTime();
+    const next = object && encodeEntry(key, revision, object, atMs);
+    const write = new PendingWrite({ resource, key, revision, previous: latest, next, atMs });
     this.#pending.set(pendingKey(resource, key), write);
     this.#queue.push(write);
     if (!this.#committing) {
@@ -160,7 +154,7 @@ export class Store {
     const collection = this.collection(resource);
     if (next) collection.set(next);
     else collection.delete(key);
-    const entry = next ?? lastState(previous, key, revision);
+    const entry = next ?? lastState(previous, key, revision, atMs);
     const kind = next ? (previous ? "Updated" : "Created") : "Deleted";
     const change: Change = { revision, resource, kind, entry, atMs, ...(previous && { previous }) };
     this.events(resource).append(change);
@@ -175,7 +169,8 @@ export class Store {
     for (const { revision, resource, key, body, atMs } of records) {
       last = Math.max(last, revision);
       const previous = this.get(resource, key);
-      const next = body ? new Entry(key, revision, Buffer.from(body.buffer, body.byteOffset, body.length)) : undefined;
+      const bytes = body && Buffer.from(body.buffer, body.byteOffset, body.length);
+      const next = bytes ? new Entry(key, revision, bytes, undefined, atMs) : undefined;
       if (revision > compactedRevision) {
         this.#remember({ resource, key, revision, atMs, previous, next });
       } else if (next) {
@@ -243,9 +238,9 @@ const recordOf = ({ revision, resource, key, next, atMs }: PendingWrite): LogRec
   atMs,
 });
 
-function lastState(previous: Entry | undefined, key: string, revision: number): Entry {
+function lastState(previous: Entry | undefined, key: string, revision: number, atMs: number): Entry {
   if (!previous) throw new Error(`revision ${revision} deletes ${key}, which does not exist`);
-  return encodeEntry(key, revision, previous.object);
+  return encodeEntry(key, revision, previous.object, atMs);
 }
 
 const pendingKey = (resource: string, key: string): string => `${resource}\u0000${key}`;

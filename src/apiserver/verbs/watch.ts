@@ -135,7 +135,7 @@ class WatchStream {
     if (!was || !previous) return undefined;
     if (kind === "Deleted") return this.#encoder.change("DELETED", change);
     // It disappears as the watcher knew it, under the revision of the change.
-    return this.#encoder.event("DELETED", encodeEntry(entry.key, change.revision, previous.object));
+    return this.#encoder.event("DELETED", encodeEntry(entry.key, change.revision, previous.object, change.atMs));
   }
 }
 

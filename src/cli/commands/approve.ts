@@ -7,7 +7,9 @@ import type { Client } from "../../client/client.ts";
 import { specHashOf } from "../../controllers/action-executor/spec-hash.ts";
 import { systemEnv } from "../../env/system.ts";
 import { formatTime } from "../../kube/time.ts";
+import { fromCluster, names, namespaceOption } from "../candidates.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
+import { asking, type Supplier } from "../completion/asking.ts";
 import { Failure, failClearly } from "../failure.ts";
 
 interface DecisionFlags extends ClusterFlags {
@@ -24,8 +26,8 @@ function decisionCommand(name: string, decision: "Approved" | "Rejected"): Comma
     .description(
       `${name === "approve" ? "Approve" : "Reject"} an execution that waits for somebody's word. The requester cannot.`,
     )
-    .addArgument(new Argument("<execution>", "the name of the KubernetesExecution"))
-    .option("-n, --namespace <namespace>", "its namespace")
+    .addArgument(asking(new Argument("<execution>", "the name of the KubernetesExecution"), waitingExecutions))
+    .addOption(namespaceOption("-n, --namespace <namespace>", "its namespace"))
     .option("--reason <text>", "why, in your words")
     .addHelpText(
       "after",
@@ -35,6 +37,16 @@ function decisionCommand(name: string, decision: "Approved" | "Rejected"): Comma
     failClearly(() => decide(execution, decision, flags)),
   );
 }
+
+/** Only those that a word would move. */
+const waitingExecutions: Supplier = ({ flags }) =>
+  fromCluster(withApprover(flags), async (client, namespace) => {
+    const { items } = await client.list(KubernetesExecution, { namespace });
+    return names({ items: items.filter(isWaiting) });
+  });
+
+const isWaiting = ({ status }: KubernetesExecution): boolean =>
+  status?.phase === "waiting_approval" && status.approval === undefined;
 
 async function decide(name: string, decision: "Approved" | "Rejected", flags: DecisionFlags): Promise<void> {
   const { client, close, namespace: current } = await connectTo(withApprover(flags));
@@ -71,7 +83,7 @@ async function decide(name: string, decision: "Approved" | "Rejected", flags: De
 }
 
 /** On a laptop the second person has a credential of their own, which is the one to decide with. */
-function withApprover(flags: DecisionFlags): ClusterFlags {
+function withApprover<Flags extends ClusterFlags>(flags: Flags): Flags & ClusterFlags {
   if (flags.kubeconfig !== undefined || (flags.dataDir === undefined && process.env["KUBECONFIG"])) return flags;
   const kubeconfig = join(resolve(flags.dataDir ?? ".capstan"), "approver.kubeconfig");
   return existsSync(kubeconfig) ? { ...flags, kubeconfig } : flags;

@@ -10,6 +10,7 @@ import type { Database } from "../../store/database.ts";
 import { openPostgres } from "../../store/postgres-database.ts";
 import { openSqlite } from "../../store/sqlite-database.ts";
 import { StoreError } from "../../store/store-error.ts";
+import { namespaceOption } from "../candidates.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { type OutputFormat, oneLine, outputOption, render } from "../output.ts";
 import { setting } from "../settings.ts";
@@ -56,7 +57,7 @@ const withStoreFlags = (command: Command): Command =>
 
 const withFilterFlags = (command: Command): Command =>
   withStoreFlags(command)
-    .option("-n, --namespace <namespace>", "only objects of this namespace")
+    .addOption(namespaceOption("-n, --namespace <namespace>", "only objects of this namespace"))
     .option("--kind <kind>", "only objects of this kind")
     .option("--name <name>", "only objects of this name")
     .option("--verb <verb>", "only this verb")

@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { type ClusterClient, clientInCluster } from "../../client/connect.ts";
 import { CredentialError } from "../../client/connection-error.ts";
 import { systemEnv } from "../../env/system.ts";
+import { namespaceOption } from "../candidates.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { examineCluster } from "../doctor/cluster.ts";
 import { examineDataDirectory, notedOnly } from "../doctor/data-directory.ts";
@@ -29,7 +30,7 @@ export function doctorCommand(): Command {
     .addOption(
       setting("--http-port <port>", "the port that `capstan up` would take").argParser(parsePort).default(8080),
     )
-    .option("-n, --namespace <name>", "ask for permissions in this namespace only")
+    .addOption(namespaceOption("-n, --namespace <name>", "ask for permissions in this namespace only"))
     .addOption(outputOption())
     .addHelpText(
       "after",

@@ -2,7 +2,9 @@ import { Argument, Command } from "commander";
 import { kinds } from "../../api/kinds.ts";
 import { createProcessHold } from "../../client/process-hold.ts";
 import type { Kind } from "../../kube/kind.ts";
+import { fromCluster, names, namespaceOption } from "../candidates.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
+import { asking, type Supplier } from "../completion/asking.ts";
 import { suggesting } from "../completion/command-tree.ts";
 import { storyOf } from "../explain/story.ts";
 import { tell } from "../explain/tell.ts";
@@ -22,8 +24,8 @@ export function explainCommand(): Command {
       "Tell why an object is in the state that it is in: its conditions, its events, the audit trail, and what would change it.",
     )
     .addArgument(suggesting(new Argument("<kind>", "a kind, its plural or a short name, such as world"), kindNames))
-    .addArgument(new Argument("<name>", "the object's name"))
-    .option("-n, --namespace <namespace>", "the object's namespace")
+    .addArgument(asking(new Argument("<name>", "the object's name"), namesOfKind))
+    .addOption(namespaceOption("-n, --namespace <namespace>", "the object's namespace"))
     .addOption(outputOption())
     .addHelpText(
       "after",
@@ -57,6 +59,13 @@ async function tellStory(kind: Kind, name: string, flags: ExplainFlags): Promise
     await close();
   }
 }
+
+const namesOfKind: Supplier = ({ words: [kindName = ""], flags }) => {
+  const kind = findByName(kindName);
+  return fromCluster(flags, async (client, namespace) =>
+    names(await client.list(kind, { metadataOnly: true, ...(kind.namespaced && { namespace }) })),
+  );
+};
 
 const kindNames = kinds.flatMap(({ singular, shortNames }) => [singular, ...shortNames]);
 

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { systemEnv } from "../../env/system.ts";
+import { asking, type Supplier } from "../completion/asking.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { type OutputFormat, outputOption } from "../output.ts";
 import { openRegistry, type RegisteredService, type RegistryReader, type ServiceSearch } from "../registry/reader.ts";
@@ -46,7 +47,7 @@ const withRegistryFlags = (command: Command): Command =>
 const listCommand = (): Command =>
   withRegistryFlags(new Command("list"))
     .description("Print the registered services, in the order of their registration.")
-    .option("--name <name>", "only services of this name")
+    .addOption(asking(new Option("--name <name>", "only services of this name"), registeredNames))
     .option("--type <type>", "only services of this type, and those that can do everything")
     .option("--sub-type <type>", "only code execution engines of this kind")
     .option("--language <name>", "only code execution engines for this language")
@@ -123,7 +124,15 @@ const isSame = (known: RegisteredService | undefined, target: RegisteredService)
   known !== undefined &&
   Object.entries(target).every(([field, value]) => known[field as keyof RegisteredService] === value);
 
-async function withRegistry(flags: ServicesFlags, work: (registry: RegistryReader) => Promise<void>): Promise<void> {
+const registeredNames: Supplier = ({ flags }) =>
+  withRegistry({ dataDir: ".capstan", ...flags }, async (registry) => [
+    ...new Set((await registry.list({})).map(({ serviceName }) => serviceName)),
+  ]);
+
+async function withRegistry<T>(
+  flags: Omit<ServicesFlags, "output">,
+  work: (registry: RegistryReader) => Promise<T>,
+): Promise<T> {
   const { registryTokenFile: tokenFile, registryCaFile: caFile } = flags;
   const registry = openRegistry({
     env: systemEnv,
@@ -132,7 +141,7 @@ async function withRegistry(flags: ServicesFlags, work: (registry: RegistryReade
     ...(caFile && { caFile }),
   });
   try {
-    await work(registry);
+    return await work(registry);
   } finally {
     await registry.close();
   }

@@ -2,6 +2,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import packageFile from "../../../package.json" with { type: "json" };
+import { defaultEventTtlMs } from "../../apiserver/event-expiry.ts";
+import { defaultHistoryLimits, historyOf } from "../../apiserver/storage/compactor.ts";
 import { type ControlPlane, startControlPlane } from "../../control-plane.ts";
 import { systemEnv } from "../../env/system.ts";
 import type { LogFormat, LogLevel } from "../../runtime/log.ts";
@@ -17,7 +19,7 @@ import { logToStandardError } from "../log.ts";
 import { mendable } from "../mendable.ts";
 import { baseUrlsOf } from "../outside-flags.ts";
 import { readDashboard, readDemo, threadPrograms } from "../package-files.ts";
-import { parsePort, setting } from "../settings.ts";
+import { parseDurationFlag, parsePort, setting } from "../settings.ts";
 import { signalled } from "../signalled.ts";
 import { welcome } from "../welcome.ts";
 
@@ -28,6 +30,8 @@ interface UpFlags extends SystemFlags {
   readonly demo: boolean;
   readonly image: string;
   readonly processes: "own" | "all";
+  readonly eventTtl: number;
+  readonly compactionInterval: number;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -55,6 +59,16 @@ export function upCommand(): Command {
       )
         .choices(["own", "all"])
         .default("own"),
+    )
+    .addOption(
+      setting("--event-ttl <duration>", "how long Events are kept after they were last written")
+        .argParser(parseDurationFlag)
+        .default(defaultEventTtlMs, "1h"),
+    )
+    .addOption(
+      setting("--compaction-interval <duration>", "how long the API remembers changes, for watches that come back")
+        .argParser(parseDurationFlag)
+        .default(defaultHistoryLimits.maxAgeMs, "5m"),
     )
     .addOption(setting("--demo", "lay out the demo, once; what stands there afterwards is yours").default(false))
     .addOption(
@@ -95,6 +109,8 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     ...(flags.debugPort !== undefined && { debugPort: flags.debugPort }),
     grpcPort: { port: flags.grpcPort, isChosen: command.getOptionValueSource("grpcPort") !== "default" },
     apiPort: flags.apiPort,
+    eventTtlMs: flags.eventTtl,
+    history: historyOf(flags.compactionInterval),
     httpPort: flags.httpPort,
     assets: readDashboard(),
     demo: flags.demo,

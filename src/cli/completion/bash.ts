@@ -1,4 +1,4 @@
-import { allNodes, type CommandNode } from "./command-tree.ts";
+import { allNodes, askedPlaces, type CommandNode } from "./command-tree.ts";
 
 /** Completion for bash 3.2 and newer; needs no other package. */
 export function bashCompletion(root: CommandNode): string {
@@ -36,8 +36,18 @@ ${values.join("\n")}
   esac
 }
 
+# Whether the program knows what may stand at this place, or after this flag.
+_capstan_is_asked() {
+  case "$1 $2" in
+    ${askedPlaces(nodes)
+      .map((place) => `"${place}"`)
+      .join(" | ")}) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
 _capstan() {
-  local at="capstan" word values index
+  local at="capstan" place=1 word values index
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
   # Bash splits --flag=value into three words.
   if [ "$current" = "=" ]; then current=""; fi
@@ -49,16 +59,25 @@ _capstan() {
       index=$((index + 1))
     elif _capstan_words "$at $word" >/dev/null; then
       at="$at $word"
+      place=1
+    else
+      case "$word" in -*) ;; *) place=$((place + 1)) ;; esac
     fi
   done
   COMPREPLY=()
+  case "$current" in -*) ;; *)
+    if _capstan_is_asked "$at" "$previous" || { ! _capstan_values "$at" "$previous" >/dev/null && _capstan_is_asked "$at" "$place"; }; then
+      COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "$current"))
+      return
+    fi ;;
+  esac
   if values="$(_capstan_values "$at" "$previous")"; then
     if [ -n "$values" ]; then COMPREPLY=($(compgen -W "$values" -- "$current")); else COMPREPLY=($(compgen -f -- "$current")); fi
     return
   fi
   case "$current" in
     -*) COMPREPLY=($(compgen -W "$(_capstan_flags "$at")" -- "$current")) ;;
-    *) COMPREPLY=($(compgen -W "$(_capstan_words "$at")" -- "$current")) ;;
+    *) if [ "$place" = 1 ]; then COMPREPLY=($(compgen -W "$(_capstan_words "$at")" -- "$current")); fi ;;
   esac
 }
 

@@ -1,4 +1,4 @@
-import { allNodes, type CommandNode, type Flag } from "./command-tree.ts";
+import { allNodes, askedPlaces, type CommandNode, type Flag } from "./command-tree.ts";
 
 /** Completion for zsh, with descriptions. Works sourced, and as a file `_capstan` on the fpath. */
 export function zshCompletion(root: CommandNode): string {
@@ -27,8 +27,22 @@ ${nodes.flatMap(valueCases).join("\n")}
   esac
 }
 
+# Whether the program knows what may stand at this place, or after this flag.
+_capstan_is_asked() {
+  case "$1 $2" in
+    ${askedPlaces(nodes).map(quoted).join(" | ")}) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+# The names that the program finds; nothing when it finds none in time.
+_capstan_ask() {
+  reply=("\${(@f)$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  reply=("\${(@)reply:#}")
+}
+
 _capstan() {
-  local at="capstan" word current="\${words[CURRENT]}" previous="\${words[CURRENT - 1]}"
+  local at="capstan" place=1 word current="\${words[CURRENT]}" previous="\${words[CURRENT - 1]}"
   local -a reply
   local -i index
   for ((index = 2; index < CURRENT; index++)); do
@@ -37,6 +51,9 @@ _capstan() {
       index=$((index + 1))
     elif _capstan_words "$at $word"; then
       at="$at $word"
+      place=1
+    elif [[ "$word" != -* ]]; then
+      place=$((place + 1))
     fi
   done
   if [[ "$current" == --*=* ]]; then
@@ -44,12 +61,17 @@ _capstan() {
     compset -P '*='
   fi
   reply=()
-  if _capstan_values "$at" "$previous"; then
+  if _capstan_is_asked "$at" "$previous"; then
+    _capstan_ask && compadd -a reply
+  elif _capstan_values "$at" "$previous"; then
     if (( \${#reply} )); then compadd -a reply; else _files; fi
   elif [[ "$current" == -* ]]; then
     _capstan_flags "$at" && _describe -o flag reply
+  elif _capstan_is_asked "$at" "$place"; then
+    _capstan_ask && compadd -a reply
   else
-    _capstan_words "$at"
+    reply=()
+    (( place == 1 )) && _capstan_words "$at"
     if (( \${#reply} )); then _describe command reply; else _files; fi
   fi
 }

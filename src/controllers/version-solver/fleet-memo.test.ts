@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemEnv } from "../../env/system.ts";
 import { solverThread } from "../../solver/thread.ts";
+import { manualEnv } from "../../testing/manual-env.ts";
 import { longLists, plugin, server } from "./example-fleet.ts";
 import { longestHoldMs } from "./example-pulse.ts";
 import type { FleetObjects } from "./fleet.ts";
@@ -51,7 +52,8 @@ test("that nobody could be asked is news: a pin counts from then on", async () =
 
 test("a search that failed, such as by the end of its thread, is a fault for those who wait, and is begun again by the next", async () => {
   let runs = 0;
-  const memo = createFleetMemo({ env }, (solve) => {
+  // On a clock that stands still nobody rests, so both have joined before the search fails.
+  const memo = createFleetMemo({ env: manualEnv() }, (solve) => {
     runs++;
     return runs === 1 ? Promise.reject(new Error("the solver's thread has died")) : solve();
   });

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { clientFromKubeconfig } from "../../src/client/connect.ts";
+import { systemEnv } from "../../src/env/system.ts";
+import { discoveryService } from "../../src/registry/client/discovery-service.ts";
+import { CoreEventKind } from "../../src/runtime/events.ts";
+import { type Activity, activities, prepare, type Stage } from "./activity.ts";
+import { type Demo, startDemo } from "./demo.ts";
+import type { Sample } from "./trend.ts";
+
+export interface SoakOptions {
+  readonly minutes: number;
+  /** 2: everything happens twice as often. */
+  readonly pace: number;
+  readonly onSample?: (sample: Sample) => void;
+}
+
+export interface Soaked {
+  readonly samples: readonly Sample[];
+  /** How often each activity was done. */
+  readonly done: Readonly<Record<string, number>>;
+  readonly events: number;
+}
+
+const sampleCount = 60;
+/** Events go after a while, and after another while nobody remembers that they were there. Only then can nothing more come. */
+const warmUpKept = 2.5;
+const feeds = [
+  "/apis/game.platform/v1alpha1/worldinstances",
+  "/apis/game.platform/v1alpha1/capabilitybindings",
+  "/apis/kubernetesexecution.kubernaut.io/v1alpha1/kubernetesexecutions",
+  "/apis/oaas.io/v1alpha1/classruntimes",
+  "table:/api/v1/pods",
+  "/api/v1/events",
+];
+/** A page is left open for a while, closed, and opened again. */
+const lookMs = 45_000;
+/** Long: on a machine that is busy with other things a full collection alone takes seconds. */
+const requestTimeoutMs = 60_000;
+
+/** Runs the demo with everything going on; samples begin after the warming up. */
+export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<Soaked> {
+  const keptSeconds = 300 / pace;
+  const demo = await startDemo(keptSeconds);
+  const { client, close } = await clientFromKubeconfig({ env: systemEnv, paths: [demo.kubeconfig] });
+  const stopping = new AbortController();
+  const cookie = await signIn(demo);
+  const stage: Stage = {
+    client,
+    registry: discoveryService({ url: demo.http, fetch, requestTimeoutMs }),
+    look: (signal) => readFeeds(demo, cookie, AbortSignal.any([signal, AbortSignal.timeout(lookMs / pace)])),
+  };
+  const done: Record<string, number> = {};
+  try {
+    await prepare(stage);
+    const running = activities.map((activity) => repeat(activity, stage, pace, stopping.signal, done));
+    // What fails is known at once, not after an hour.
+    const failed = Promise.all(running).then(() => undefined);
+    const samples = await Promise.race([
+      takeSamples(demo, minutes, warmUpKept * keptSeconds, onSample),
+      failed.then(() => [] as readonly Sample[]),
+    ]);
+    const { items } = await client.list(CoreEventKind);
+    stopping.abort();
+    await failed;
+    return { samples, done, events: items.length };
+  } finally {
+    stopping.abort();
+    await close();
+    await demo.stop();
+  }
+}
+
+async function takeSamples(
+  demo: Demo,
+  minutes: number,
+  warmUpSeconds: number,
+  onSample: SoakOptions["onSample"],
+): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  await pause(warmUpSeconds * 1_000);
+  const startedAt = performance.now();
+  while (samples.length < sampleCount) {
+    await pause((minutes * 60_000) / sampleCount);
+    const sample = await demo.sample((performance.now() - startedAt) / 60_000);
+    samples.push(sample);
+    onSample?.(sample);
+  }
+  return samples;
+}
+
+async function repeat(
+  { name, everyMs, run }: Activity,
+  stage: Stage,
+  pace: number,
+  signal: AbortSignal,
+  done: Record<string, number>,
+): Promise<void> {
+  let failures = 0;
+  for (let turn = 0; !signal.aborted; turn++) {
+    try {
+      await run(stage, turn, signal);
+      failures = 0;
+    } catch (error) {
+      // A connection may break while a busy machine collects garbage; what fails again and again is a fault.
+      if (++failures > maxFailuresInARow && !signal.aborted) throw new Error(`${name}, turn ${turn}`, { cause: error });
+    }
+    done[name] = turn + 1;
+    await pause(everyMs / pace, signal);
+  }
+}
+
+const maxFailuresInARow = 3;
+
+async function signIn({ signInLink }: Demo): Promise<string> {
+  const { status, headers } = await fetch(signInLink, { redirect: "manual" });
+  const cookie = headers.get("set-cookie")?.split(";")[0];
+  if (!cookie) throw new Error(`signing in was answered with ${status}`);
+  return cookie;
+}
+
+async function readFeeds({ http }: Demo, cookie: string, signal: AbortSignal): Promise<void> {
+  const query = feeds.map((feed) => `feed=${encodeURIComponent(feed)}`).join("&");
+  try {
+    const { status, body } = await fetch(`${http}/ui/api/live?${query}`, { headers: { cookie }, signal });
+    if (status !== 200 || !body) throw new Error(`the live feed was answered with ${status}`);
+    for await (const _ of body);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+const pause = (delayMs: number, signal?: AbortSignal): Promise<void> =>
+  sleep(delayMs, undefined, signal && { signal }).catch((error: unknown) => {
+    if (!signal?.aborted) throw error;
+  });
