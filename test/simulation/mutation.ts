@@ -10,6 +10,8 @@ export interface Mutation {
   readonly env?: (env: Env) => Env;
   readonly controller?: (controller: Controller) => Controller;
   readonly trail?: (trail: AuditTrail, env: Env) => AuditTrail;
+  /** Windows are measured by the clock of the machine instead of the API server's. */
+  readonly ownTime?: boolean;
   /** A bug that a list soon heals is shown with the product's own hour between lists. */
   readonly relistEveryMs?: number;
 }

@@ -1,5 +1,6 @@
 import type { Client } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/create-client.ts";
+import { serverClock } from "../../src/client/server-clock.ts";
 import type { Env } from "../../src/env/env.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
@@ -57,9 +58,11 @@ export function startProcess(api: SimulatedApi, options: ProcessOptions): Simula
     crashAt: options.crashAt,
     onCrash: kill,
   });
-  const env = mutation?.env?.(clock) ?? clock;
-  const transport = mutation?.transport?.(wire.handle, env) ?? wire.handle;
-  const client = createClient({ env, transport, userAgent: who });
+  const own = mutation?.env?.(clock) ?? clock;
+  const server = serverClock({ env: own, transport: mutation?.transport?.(wire.handle, own) ?? wire.handle });
+  // As the composition root of a cluster does it: every replica goes by the clock of the API server.
+  const env = mutation?.ownTime ? own : { ...own, now: server.now };
+  const client = createClient({ env, transport: server.transport, userAgent: who });
   const manager = createManager({
     env,
     client,
