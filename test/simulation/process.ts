@@ -16,11 +16,17 @@ export interface SimulatedProcess {
   readonly clock: ProcessClock;
   readonly wire: Wire;
   readonly manager: Manager;
+  /** As SIGTERM asks for it: it drains and puts away what it holds. */
+  stop(): Promise<void>;
   kill(): void;
 }
 
 export interface ProgramParts {
   readonly api: SimulatedApi;
+  readonly who: string;
+  readonly clock: ProcessClock;
+  /** What else has to be put away when it is asked to stop. */
+  readonly atStop: (() => Promise<void>)[];
   readonly mutation?: Mutation;
   readonly env: Env;
   readonly client: Client;
@@ -73,13 +79,18 @@ export function startProcess(api: SimulatedApi, options: ProcessOptions): Simula
       leaderElection: { name: lease, namespace: "default", identity: who, retryPeriodMs },
     }),
   });
-  for (const controller of options.controllers({ api, env, client, manager, ...(mutation && { mutation }) }))
-    manager.add(mutation?.controller?.(controller) ?? controller);
+  const atStop: (() => Promise<void>)[] = [];
+  const parts = { api, who, clock, atStop, env, client, manager, ...(mutation && { mutation }) };
+  for (const controller of options.controllers(parts)) manager.add(mutation?.controller?.(controller) ?? controller);
   void manager.start();
   void manager.stopped.then((reason) => {
     if (reason !== undefined) kill();
   });
-  return { who, clock, wire, manager, kill };
+  const stop = async (): Promise<void> => {
+    await manager.stop();
+    for (const putAway of atStop) await putAway();
+  };
+  return { who, clock, wire, manager, stop, kill };
 }
 
 /** The product lists again every hour; here more often, so that a run need not last for hours. */

@@ -45,12 +45,12 @@ export async function run(options: RunOptions): Promise<RunResult> {
   api.journal.onWrite((write) => live.apply(write));
   const stage = new Stage(api, options);
   const outcome = async (): Promise<Pick<RunResult, "state" | "wanted">> => {
-    if (story.setUp) await api.finish(story.setUp(api.clientOf("installer")));
+    if (story.setUp) await api.finish(story.setUp(api.clientOf("installer"), api));
     stage.start();
     await play(api, stage, options.script ?? story.script(seededRandom(seed)), plan, options);
     violations.push(...(await rest(api, stage)));
     const checker = api.clientOf("checker");
-    violations.push(...(await api.finish(restingProperties(story, checker))));
+    violations.push(...(await api.finish(restingProperties(story, checker, api))));
     const state = await api.finish(endState(story, checker));
     const wanted = await api.finish(wantedOf(story, checker, api.journal));
     violations.push(...(await restartQuietly(api, stage)));
@@ -90,7 +90,7 @@ async function play(
   options: RunOptions,
 ): Promise<void> {
   const faults = applyPlan(plan, stage, options.story);
-  const moments = [...script.map((step) => ({ atMs: step.atMs, run: () => step.run(stage.user) })), ...faults];
+  const moments = [...script.map((step) => ({ atMs: step.atMs, run: () => step.run(stage.user, api) })), ...faults];
   const startMs = api.env.monotonicMs();
   for (const { atMs, run: act } of moments.sort((one, other) => one.atMs - other.atMs)) {
     const waitMs = startMs + atMs - api.env.monotonicMs();

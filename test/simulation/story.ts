@@ -21,7 +21,7 @@ export interface Story {
   /** How the node starts a container that it does not merely stand in for. */
   readonly containers?: (api: SimulatedApi) => StartRun;
   /** What is there before anything starts. */
-  readonly setUp?: (client: Client) => Promise<void>;
+  readonly setUp?: (client: Client, api: SimulatedApi) => Promise<void>;
   /** What a third party may do to the children and have undone; everything when absent. */
   readonly withstands?: readonly Meddling[];
   /** How the version before this one behaved, as a change of this one. */
@@ -41,7 +41,7 @@ export interface Story {
   /** Continuous properties of this system: looks at every write and answers what is wrong with it. */
   readonly watch?: (look: Look, api: SimulatedApi) => (write: Write) => string | undefined;
   /** Properties of this system at the end. */
-  readonly finally?: (client: Client) => Promise<readonly string[]>;
+  readonly finally?: (client: Client, api: SimulatedApi) => Promise<readonly string[]>;
 }
 
 export interface Step {
@@ -49,7 +49,7 @@ export interface Step {
   readonly what: string;
   /** Whose turn it is to come first decides who has a name; that is no detour. */
   readonly isFirst?: boolean;
-  run(client: Client): Promise<unknown>;
+  run(client: Client, api: SimulatedApi): Promise<unknown>;
 }
 
 /** What a continuous property may look at. */
