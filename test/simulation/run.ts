@@ -48,12 +48,12 @@ export async function run(options: RunOptions): Promise<RunResult> {
     if (story.setUp) await api.finish(story.setUp(api.clientOf("installer"), api));
     stage.start();
     await play(api, stage, options.script ?? story.script(seededRandom(seed)), plan, options);
-    violations.push(...(await rest(api, stage)));
+    violations.push(...(await rest(api, stage, story.quietMs)));
     const checker = api.clientOf("checker");
     violations.push(...(await api.finish(restingProperties(story, checker, api))));
     const state = await api.finish(endState(story, checker));
     const wanted = await api.finish(wantedOf(story, checker, api.journal));
-    violations.push(...(await restartQuietly(api, stage)));
+    violations.push(...(await restartQuietly(api, stage, story)));
     return { state, wanted };
   };
   try {

@@ -7,6 +7,7 @@ import type { Write } from "./journal.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Meddling } from "./plan.ts";
 import type { ProgramParts } from "./process.ts";
+import type { Repository } from "./repository.ts";
 import type { SimulatedApi } from "./simulated-api.ts";
 
 /** What a user does to one system, which of our programs run, and what must be true of it. */
@@ -24,6 +25,12 @@ export interface Story {
   readonly setUp?: (client: Client, api: SimulatedApi) => Promise<void>;
   /** What a third party may do to the children and have undone; everything when absent. */
   readonly withstands?: readonly Meddling[];
+  /** What is asked outside of the cluster, where a plan may make it fail. */
+  readonly outside?: (api: SimulatedApi) => Repository;
+  /** True: a new process applies its children once, as they are already, because it does not know what was applied before. */
+  readonly appliesAnew?: boolean;
+  /** How long nothing must happen until the plane is taken to rest; three minutes when absent. */
+  readonly quietMs?: number;
   /** How the version before this one behaved, as a change of this one. */
   readonly oldVersion?: Mutation;
   /** What the user does, in order; the chance decides which of many things, and when. */
