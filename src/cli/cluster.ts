@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Command } from "commander";
-import type { ClientMetrics } from "../client/client-metrics.ts";
 import { KubeconfigError } from "../client/config-entry.ts";
-import { type ClusterClient, clientFromKubeconfig } from "../client/connect.ts";
+import { type ClusterClient, type ConnectOptions, clientFromKubeconfig } from "../client/connect.ts";
 import { loadKubeconfig } from "../client/kubeconfig.ts";
 import { systemEnv } from "../env/system.ts";
 import { asking, type Supplier } from "./completion/asking.ts";
@@ -25,14 +24,17 @@ export const withClusterFlags = (command: Command): Command =>
     .addOption(setting("--data-dir <dir>", "data directory of a running `capstan up`"));
 
 /** Flags first, then KUBECONFIG, then `capstan up` in this folder, then the user's own kubeconfig. */
-export async function connectTo(flags: ClusterFlags, metrics?: ClientMetrics): Promise<ClusterClient> {
+export async function connectTo(
+  flags: ClusterFlags,
+  watched: Pick<ConnectOptions, "metrics" | "onSkew"> = {},
+): Promise<ClusterClient> {
   const paths = kubeconfigPaths(flags);
   try {
     return await clientFromKubeconfig({
       env: systemEnv,
       paths,
       ...(flags.context && { context: flags.context }),
-      ...(metrics && { metrics }),
+      ...watched,
     });
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;

@@ -58,6 +58,8 @@ export interface RunOptions {
 export interface ConnectedCluster {
   readonly client: Client;
   readonly access: ClusterAccess;
+  /** The time of day as the cluster has it: replicas on several machines must go by one clock. */
+  now(): Date;
   close(): Promise<void>;
 }
 
@@ -72,13 +74,14 @@ export interface RunningControllers {
 
 /** Runs systems against a cluster. Standbys keep their caches warm and take over when the leader goes. */
 export async function runControllers(options: RunOptions): Promise<RunningControllers> {
-  const { env, log, version, leaderElection, namespaces, systems, host } = options;
+  const { log, version, leaderElection, namespaces, systems, host } = options;
   const metrics = new MetricsRegistry();
   const parts: StoppablePart[] = [];
   try {
-    const { client, access, close } = await options.connect(metrics);
+    const { client, access, now, close } = await options.connect(metrics);
     parts.push({ stop: close });
-    const tracing = startTracing({ env, log, metrics, version, settings: options.traces });
+    const env = { ...options.env, now };
+    const tracing = startTracing({ env: options.env, log, metrics, version, settings: options.traces });
     parts.push(tracing);
     const database = needsDatabase(systems) ? await openDatabase(env, options.database()) : undefined;
     if (database) parts.push({ stop: () => database.close() });
@@ -107,7 +110,9 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
         : undefined;
     if (registry) parts.push(registry);
     const actions =
-      database && options.systems.includes("actions") ? await actionsOf(options, client, database, metrics) : undefined;
+      database && options.systems.includes("actions")
+        ? await actionsOf({ ...options, env }, client, database, metrics)
+        : undefined;
     if (actions) parts.push(actions);
     const runnable = options.systems.filter((system) => system !== "actions" || actions !== undefined);
     const outside = createOutsideFetch({ trustedUrls: chosenUrls(options.baseUrls) });

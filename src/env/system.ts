@@ -15,6 +15,9 @@ export const systemEnv: Env = {
   uuid: () => randomUUID(),
 };
 
+/** Whether durations are real ones, whatever time of day it takes it to be; a simulation brings timers of its own. */
+export const isSystemTime = (env: Env): boolean => env.setTimer === systemEnv.setTimer;
+
 /** The same for a program whose work is to wait: as long as a timer runs, so does the process. */
 export const wakefulEnv: Env = {
   ...systemEnv,

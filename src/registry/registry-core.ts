@@ -23,7 +23,7 @@ export interface CoreOptions {
 export interface Observer {
   onChanges?(changes: readonly Change[]): void;
   onPing?(entry: Entry): void;
-  /** Everything was loaded anew; changes may have been passed over. */
+  /** Everything was loaded, at the start or anew; changes may have been passed over. */
   onReset?(): void;
   onBatch?(commands: number): void;
 }
@@ -98,7 +98,7 @@ export class RegistryCore {
       onBeats: (ids) => this.#hearElsewhere(ids),
       onGap: () => this.#catchUp(Number.POSITIVE_INFINITY),
     });
-    this.#fill(await storage.load());
+    this.#begin(await storage.load());
     this.#isRunning = true;
     this.#catchUp(this.#wantedSequence);
     this.#every(this.#sweepMs, () => {
@@ -261,20 +261,20 @@ export class RegistryCore {
     }
   }
 
-  #fill(loaded: Loaded): void {
+  #begin(loaded: Loaded): void {
     const now = this.now();
     for (const { instance, lastSeenMs } of loaded.services)
       this.#schedule(this.directory.load(instance, lastSeenMs, now));
     this.directory.ready();
     this.directory.sequence = loaded.sequence;
+    for (const observer of this.#observers) observer.onReset?.();
   }
 
   async #reload(): Promise<void> {
     const loaded = await this.#options.storage.load();
     this.directory.clear();
     this.#unsaved.clear();
-    this.#fill(loaded);
-    for (const observer of this.#observers) observer.onReset?.();
+    this.#begin(loaded);
   }
 
   #prune(): void {

@@ -162,10 +162,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     core,
     feed,
     resolve: (question) => resolver.resolve(question)?.toJSON(),
-    async start() {
-      await core.start();
-      feed.startAfter(core.directory.sequence);
-    },
+    start: () => core.start(),
     stop: () => core.stop(),
     answer: (request) => quickly(request),
     handle: async (request) => quickly(request),

@@ -1,5 +1,5 @@
 import { type Env, sleep } from "../env/env.ts";
-import { systemEnv } from "../env/system.ts";
+import { isSystemTime } from "../env/system.ts";
 
 /** How long the event loop is held at a time. */
 export interface Pace {
@@ -23,7 +23,7 @@ export interface Rest {
 }
 
 export function createRest(env: Env, signal?: AbortSignal, { sliceMs }: Pace = besideOthers): Rest {
-  const turn = env === systemEnv ? sharedTurn : turnIn(env);
+  const turn = isSystemTime(env) ? sharedTurn : turnIn(env);
   let length = sliceMs;
   let lookAtMs = env.monotonicMs();
   const isOver = (): boolean => {

@@ -1,6 +1,6 @@
 import { isMainThread } from "node:worker_threads";
 import type { Env } from "../env/env.ts";
-import { systemEnv } from "../env/system.ts";
+import { isSystemTime, systemEnv } from "../env/system.ts";
 import { isLarge } from "./components.ts";
 import type { ComponentExplainer } from "./explain-component.ts";
 import { type Explanation, forbiddenBy, type Obstacle } from "./obstacle.ts";
@@ -14,7 +14,7 @@ import { obstacleKinds, type ThreadReply } from "./thread-messages.ts";
 
 /** Whether a component is worth the thread. A simulation brings an `Env` of its own, and has to be the same every time. */
 export const isForThread = (component: Problem, env: Env): boolean =>
-  env === systemEnv && isMainThread && isLarge(component);
+  isSystemTime(env) && isMainThread && isLarge(component);
 
 /** Solves and explains components off the main thread. One for the whole process; its thread runs only while it is needed. */
 export interface SolverThread {

@@ -44,7 +44,7 @@ const troubles: readonly Trouble[] = [
   {
     name: "many",
     reason: "QuotaExceeded",
-    message: /exceeds a quota: .*exceeded quota: deployments/,
+    message: /does not fit a quota: .*exceeded quota: deployments/,
     functions: Array.from({ length: 6 }, (_, index) =>
       classFunction(`shop.Many.f${index}`, { container_image: image, port: 8080 }),
     ),

@@ -92,10 +92,17 @@ const troubles: readonly Trouble[] = [
     cure: (client) => client.patch(ResourceQuota, quota, { type: "merge", value: { spec: { hard: { pods: "3" } } } }),
   },
   {
+    name: "a quota that wants a limit which the class does not give",
+    prepare: (client) => limit(client, { "limits.cpu": "4" }),
+    reason: "QuotaExceeded",
+    message: /is forbidden: failed quota: small: must specify limits\.cpu for: \S+$/,
+    cure: (client) => client.delete(ResourceQuota, quota),
+  },
+  {
     name: "a quota that leaves no room for a Deployment",
     prepare: (client) => limit(client, { "count/deployments.apps": "0" }),
     reason: "QuotaExceeded",
-    message: /^Deployment\/cart exceeds a quota: .*exceeded quota: small, requested: count\/deployments\.apps=1/,
+    message: /^Deployment\/cart does not fit a quota: .*exceeded quota: small, requested: count\/deployments\.apps=1/,
     cure: (client) => client.delete(ResourceQuota, quota),
   },
 ];

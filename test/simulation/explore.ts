@@ -20,7 +20,7 @@ export const calmRun = (story: Story, seed: number): Promise<RunResult> => run({
 
 export async function judgeSeed(story: Story, seed: number): Promise<Judgement> {
   const calm = await calmRun(story, seed);
-  const plan = drawPlan(seededRandom(seed * 7_919 + 13), calm.writes);
+  const plan = drawPlan(seededRandom(seed * 7_919 + 13), calm.writes, story.outside !== undefined);
   const first = await judgePlan(story, seed, plan, calm);
   const second = await run({ story, seed, plan });
   const replay = second.digest === first.digest ? [] : ["the same seed and plan made two different runs"];

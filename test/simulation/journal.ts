@@ -10,6 +10,8 @@ export class Journal {
   readonly #env: Env;
   readonly #hash = createHash("sha256");
   readonly #listeners: ((write: Write) => void)[] = [];
+  /** The version that every object was last answered with, by uid. */
+  readonly #versions = new Map<string, string>();
 
   constructor(env: Env) {
     this.#env = env;
@@ -26,7 +28,11 @@ export class Journal {
     this.#hash.update(`${atMs} ${who} ${request.method} ${request.target} ${response.status}\n`);
     if (request.body) this.#hash.update(request.body);
     if (request.method === "GET" || response.status >= 300 || request.target.includes("dryRun=")) return;
-    const write: Write = { who, sentAtMs, atMs, ...writeOf(request, answer) };
+    const written = writeOf(request, answer);
+    const { uid = "", resourceVersion = "" } = written.answer.metadata ?? {};
+    const isChange = request.method === "DELETE" || this.#versions.get(uid) !== resourceVersion;
+    this.#versions.set(uid, resourceVersion);
+    const write: Write = { who, sentAtMs, atMs, isChange, ...written };
     this.writes.push(write);
     for (const listener of this.#listeners) listener(write);
   }
@@ -53,6 +59,8 @@ export interface Write {
   readonly subresource: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly answer: KubeObject & { readonly status?: unknown };
+  /** False: it was applied, and everything was so already. */
+  readonly isChange: boolean;
 }
 
 /** Without leases and events, which a plane writes for ever and which decide nothing. */
@@ -71,7 +79,7 @@ export function pathParts(target: string): Pick<Write, "resource" | "namespace" 
   return { resource, name, subresource, namespace: isNamespaced ? (rest[1] ?? "") : "" };
 }
 
-function writeOf(request: HttpRequest, answer: Uint8Array): Omit<Write, "who" | "sentAtMs" | "atMs"> {
+function writeOf(request: HttpRequest, answer: Uint8Array): Omit<Write, "who" | "sentAtMs" | "atMs" | "isChange"> {
   const body = parse(request.body);
   const parsed = parse(answer) as unknown as KubeObject;
   const path = pathParts(request.target);

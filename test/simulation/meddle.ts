@@ -1,3 +1,4 @@
+import { labels } from "../../src/api/well-known.ts";
 import { isNotFound } from "../../src/client/api-error.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import type { PlannedFault } from "./plan.ts";
@@ -15,7 +16,7 @@ export async function meddle(
   const kind = story.children[pick % story.children.length];
   if (kind === undefined) return;
   const { items } = await client.list(kind, { namespace: "default" });
-  const ours = items.filter(({ metadata }) => metadata.ownerReferences?.length);
+  const ours = items.filter(({ metadata }) => metadata.ownerReferences?.length || metadata.labels?.[labels.controller]);
   const target = ours[pick % Math.max(1, ours.length)];
   if (target === undefined) return;
   const { name, namespace = "" } = target.metadata;

@@ -31,11 +31,15 @@ export type PlannedFault =
   /** F40: asked to stop in the middle of its work, and started again. */
   | { readonly kind: "Stop"; readonly who: Replica; readonly atMs: number }
   /** F42: nothing gets through for anybody, then everything at once. */
-  | { readonly kind: "Clog"; readonly atMs: number; readonly forMs: number };
+  | { readonly kind: "Clog"; readonly atMs: number; readonly forMs: number }
+  /** F46: what is asked for outside is not told. */
+  | { readonly kind: "Repository"; readonly atMs: number; readonly forMs: number; readonly does: RepositoryDeed };
 
 export type Replica = "a" | "b";
 export type WireKind = AnswerFault | StreamFault;
 export type WebhookDeed = "deny" | "mutate" | "timeout";
+export const repositoryDeeds = ["unreachable", "broken", "busy", "cutOff", "empty", "silent"] as const;
+export type RepositoryDeed = (typeof repositoryDeeds)[number];
 export const meddlings = [
   "delete",
   "edit",
@@ -51,22 +55,23 @@ export type Meddling = (typeof meddlings)[number];
 export const faultsFromMs = 4_000;
 export const faultsUntilMs = 150_000;
 
-/** Between one and six faults, every kind as likely as the others. */
-export function drawPlan(random: () => number, writes: number): Plan {
-  const faults = Array.from({ length: 1 + Math.floor(random() * 6) }, () => drawFault(random, writes));
+/** Between one and six faults, every kind as likely as the others; repositories fail where the story has one. */
+export function drawPlan(random: () => number, writes: number, hasOutside = false): Plan {
+  const among = hasOutside ? [...kinds, ...repositoryKinds] : kinds;
+  const faults = Array.from({ length: 1 + Math.floor(random() * 6) }, () => drawFault(random, writes, among));
   return faults.sort((one, other) => startOf(one) - startOf(other));
 }
 
 export const startOf = (fault: PlannedFault): number => ("atMs" in fault ? fault.atMs : 0);
 
-function drawFault(random: () => number, writes: number): PlannedFault {
+function drawFault(random: () => number, writes: number, among: readonly PlannedFault["kind"][]): PlannedFault {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const between = (low: number, high: number): number => Math.floor(low + random() * (high - low));
   const atMs = between(faultsFromMs, faultsUntilMs);
   const left = (wanted: number): number => Math.min(wanted, faultsUntilMs - atMs + 10_000);
   // The first replica leads most of the time, so most of what happens should happen to it.
   const who: Replica = random() < 0.8 ? "a" : "b";
-  const kind = pick(kinds);
+  const kind = pick(among);
   switch (kind) {
     case "Wire":
       return { kind, who, atMs, fault: pick([...answerFaults, ...streamFaults]), times: pick([1, 1, 2, 5, 20]) };
@@ -91,8 +96,12 @@ function drawFault(random: () => number, writes: number): PlannedFault {
       return { kind, who, atMs };
     case "Clog":
       return { kind, atMs, forMs: left(between(1_000, 40_000)) };
+    case "Repository":
+      return { kind, atMs, forMs: left(between(5_000, 60_000)), does: pick(repositoryDeeds) };
   }
 }
+
+const repositoryKinds = ["Repository", "Repository", "Repository", "Repository"] as const;
 
 /** Wire faults and crashes are many kinds in one, so they are drawn more often. */
 const kinds: readonly PlannedFault["kind"][] = [

@@ -59,6 +59,14 @@ function momentsOf(fault: PlannedFault, stage: Stage, story: Story): readonly Mo
       return [{ atMs: fault.atMs, run: () => meddle(stage, story, fault) }];
     case "Webhook":
       return during(fault, () => standInTheWay(stage, story, fault.does));
+    case "Repository":
+      return during(fault, () => {
+        const repository = story.outside?.(stage.api);
+        if (repository) repository.deed = fault.does;
+        return () => {
+          if (repository) repository.deed = undefined;
+        };
+      });
     case "Quota":
       return during(fault, () => fillQuota(stage, story));
   }

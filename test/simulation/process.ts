@@ -1,5 +1,6 @@
 import type { Client } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/create-client.ts";
+import { serverClock } from "../../src/client/server-clock.ts";
 import type { Env } from "../../src/env/env.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import { createManager, type Manager } from "../../src/runtime/manager.ts";
@@ -15,11 +16,17 @@ export interface SimulatedProcess {
   readonly clock: ProcessClock;
   readonly wire: Wire;
   readonly manager: Manager;
+  /** As SIGTERM asks for it: it drains and puts away what it holds. */
+  stop(): Promise<void>;
   kill(): void;
 }
 
 export interface ProgramParts {
   readonly api: SimulatedApi;
+  readonly who: string;
+  readonly clock: ProcessClock;
+  /** What else has to be put away when it is asked to stop. */
+  readonly atStop: (() => Promise<void>)[];
   readonly mutation?: Mutation;
   readonly env: Env;
   readonly client: Client;
@@ -57,9 +64,11 @@ export function startProcess(api: SimulatedApi, options: ProcessOptions): Simula
     crashAt: options.crashAt,
     onCrash: kill,
   });
-  const env = mutation?.env?.(clock) ?? clock;
-  const transport = mutation?.transport?.(wire.handle, env) ?? wire.handle;
-  const client = createClient({ env, transport, userAgent: who });
+  const own = mutation?.env?.(clock) ?? clock;
+  const server = serverClock({ env: own, transport: mutation?.transport?.(wire.handle, own) ?? wire.handle });
+  // As the composition root of a cluster does it: every replica goes by the clock of the API server.
+  const env = mutation?.ownTime ? own : { ...own, now: server.now };
+  const client = createClient({ env, transport: server.transport, userAgent: who });
   const manager = createManager({
     env,
     client,
@@ -70,13 +79,18 @@ export function startProcess(api: SimulatedApi, options: ProcessOptions): Simula
       leaderElection: { name: lease, namespace: "default", identity: who, retryPeriodMs },
     }),
   });
-  for (const controller of options.controllers({ api, env, client, manager, ...(mutation && { mutation }) }))
-    manager.add(mutation?.controller?.(controller) ?? controller);
+  const atStop: (() => Promise<void>)[] = [];
+  const parts = { api, who, clock, atStop, env, client, manager, ...(mutation && { mutation }) };
+  for (const controller of options.controllers(parts)) manager.add(mutation?.controller?.(controller) ?? controller);
   void manager.start();
   void manager.stopped.then((reason) => {
     if (reason !== undefined) kill();
   });
-  return { who, clock, wire, manager, kill };
+  const stop = async (): Promise<void> => {
+    await manager.stop();
+    for (const putAway of atStop) await putAway();
+  };
+  return { who, clock, wire, manager, stop, kill };
 }
 
 /** The product lists again every hour; here more often, so that a run need not last for hours. */

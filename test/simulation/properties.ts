@@ -117,7 +117,7 @@ function calm(): Rule {
 const maxWritesPerMinute = 40;
 
 /** What must be true of any plane that has come to rest. */
-export async function restingProperties(story: Story, client: Client): Promise<readonly string[]> {
+export async function restingProperties(story: Story, client: Client, api: SimulatedApi): Promise<readonly string[]> {
   const violations: string[] = [];
   const uids = new Set<string>();
   const all: KubeObject[] = [];
@@ -139,5 +139,5 @@ export async function restingProperties(story: Story, client: Client): Promise<r
     if (metadata.deletionTimestamp !== undefined)
       violations.push(`P1 ${kind} ${metadata.name} is deleted and does not go: ${metadata.finalizers?.join()}`);
   }
-  return [...violations, ...((await story.finally?.(client)) ?? [])];
+  return [...violations, ...((await story.finally?.(client, api)) ?? [])];
 }

@@ -2,6 +2,7 @@ import { describeWrite, isOfInterest } from "./journal.ts";
 import { isPlane } from "./properties.ts";
 import type { SimulatedApi } from "./simulated-api.ts";
 import type { Stage } from "./stage.ts";
+import type { Story } from "./story.ts";
 
 /** A plane that never stops writing would keep the simulation for hours. */
 export async function advance(api: SimulatedApi, durationMs: number): Promise<void> {
@@ -17,7 +18,7 @@ const sliceMs = 2_000;
 const maxWrites = 1_500;
 
 /** P1: after the last fault the plane comes to rest, and then nothing is written for longer than it lists again. */
-export async function rest(api: SimulatedApi, stage: Stage): Promise<readonly string[]> {
+export async function rest(api: SimulatedApi, stage: Stage, quietMs = defaultQuietMs): Promise<readonly string[]> {
   const deadlineMs = api.env.monotonicMs() + restWithinMs;
   for (let last = -1; ; ) {
     const { writes } = api.journal;
@@ -32,16 +33,23 @@ export async function rest(api: SimulatedApi, stage: Stage): Promise<readonly st
     const before = reconcilesOf(stage);
     await advance(api, quietMs);
     const reconciles = reconcilesOf(stage) - before;
-    if (reconciles > maxReconcilesAtRest) return [`P20 ${reconciles} reconciles in ${quietMs / 60_000} quiet minutes`];
+    if (reconciles > (maxReconcilesAtRest * quietMs) / defaultQuietMs)
+      return [`P20 ${reconciles} reconciles in ${quietMs / 60_000} quiet minutes`];
   }
 }
 
 /** P2: processes that begin anew find everything as they would make it. */
-export async function restartQuietly(api: SimulatedApi, stage: Stage): Promise<readonly string[]> {
+export async function restartQuietly(
+  api: SimulatedApi,
+  stage: Stage,
+  { appliesAnew = false }: Story,
+): Promise<readonly string[]> {
   const before = api.journal.writes.length;
   for (const process of stage.plane) process.kill();
   await advance(api, 60_000);
-  const more = api.journal.writes.slice(before).filter((write) => isOfInterest(write) && isPlane(write.who));
+  const more = api.journal.writes
+    .slice(before)
+    .filter((write) => isOfInterest(write) && isPlane(write.who) && (write.isChange || !appliesAnew));
   return more.map((write) => `P2 a new process writes what was there already (${describeWrite(write)})`);
 }
 
@@ -51,4 +59,4 @@ const reconcilesOf = (stage: Stage): number =>
 /** Every object is looked at again after each list, and some ask for it; nobody polls. */
 const maxReconcilesAtRest = 300;
 const restWithinMs = 3_600_000;
-const quietMs = 180_000;
+const defaultQuietMs = 180_000;

@@ -44,9 +44,10 @@ export async function startSimulatedApi(seed: number, groups: readonly string[])
     const headers = { ...request.headers, authorization: `Bearer ${token}`, ...impersonation(who) };
     const response = await server.handle({ ...request, headers });
     const answer = isWatch(request) ? empty : await whole(response);
+    const dated = { ...response, headers: { ...response.headers, date: env.now().toUTCString() } };
     newest = Math.max(newest, revisionIn(answer));
     journal.record(who, sentAtMs, request, response, answer);
-    return isWatch(request) ? response : { ...response, body: new WholeBody(answer) };
+    return isWatch(request) ? dated : { ...dated, body: new WholeBody(answer) };
   };
   const clientOf = (who: string): Client => {
     const handle = as(who);

@@ -5,6 +5,7 @@ import { calmRun, judgePlan, judgeSeed } from "./explore.ts";
 import { namedFaults } from "./named-faults.ts";
 import { drawPlan } from "./plan.ts";
 import { report } from "./report.ts";
+import { run } from "./run.ts";
 import { actions } from "./stories/actions.ts";
 import { classes } from "./stories/classes.ts";
 import { worlds } from "./stories/worlds.ts";
@@ -29,6 +30,12 @@ for (const [story, promise] of [
     const first = await judgePlan(story, seed, plan, calm);
     assert.deepEqual([...calm.violations, ...first.violations], [], JSON.stringify(plan));
   });
+
+test("F38 the windows of actions are not shortened by a leader whose clock is an hour slow", async () => {
+  const plan = [{ kind: "ClockStep", who: "a", atMs: 72_987, byMs: -3_600_000 }] as const;
+  const { violations } = await run({ story: actions, seed: 2006, plan });
+  assert.deepEqual(violations, [], `again: node test/simulation/again.ts actions 2006 '${JSON.stringify(plan)}'`);
+});
 
 test("worlds withstand what happens to processes, clocks and leases", async (context) => {
   const seed = 4;

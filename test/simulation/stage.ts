@@ -55,7 +55,7 @@ export class Stage {
 
   /** Asked to stop as by SIGTERM; it drains, gives its lease back and is started again. */
   stop(process: SimulatedProcess): void {
-    void process.manager.stop().then(() => process.kill());
+    void process.stop().then(() => process.kill());
   }
 
   end(): void {

@@ -7,6 +7,7 @@ import type { Write } from "./journal.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Meddling } from "./plan.ts";
 import type { ProgramParts } from "./process.ts";
+import type { Repository } from "./repository.ts";
 import type { SimulatedApi } from "./simulated-api.ts";
 
 /** What a user does to one system, which of our programs run, and what must be true of it. */
@@ -21,9 +22,15 @@ export interface Story {
   /** How the node starts a container that it does not merely stand in for. */
   readonly containers?: (api: SimulatedApi) => StartRun;
   /** What is there before anything starts. */
-  readonly setUp?: (client: Client) => Promise<void>;
+  readonly setUp?: (client: Client, api: SimulatedApi) => Promise<void>;
   /** What a third party may do to the children and have undone; everything when absent. */
   readonly withstands?: readonly Meddling[];
+  /** What is asked outside of the cluster, where a plan may make it fail. */
+  readonly outside?: (api: SimulatedApi) => Repository;
+  /** True: a new process applies its children once, as they are already, because it does not know what was applied before. */
+  readonly appliesAnew?: boolean;
+  /** How long nothing must happen until the plane is taken to rest; three minutes when absent. */
+  readonly quietMs?: number;
   /** How the version before this one behaved, as a change of this one. */
   readonly oldVersion?: Mutation;
   /** What the user does, in order; the chance decides which of many things, and when. */
@@ -41,7 +48,7 @@ export interface Story {
   /** Continuous properties of this system: looks at every write and answers what is wrong with it. */
   readonly watch?: (look: Look, api: SimulatedApi) => (write: Write) => string | undefined;
   /** Properties of this system at the end. */
-  readonly finally?: (client: Client) => Promise<readonly string[]>;
+  readonly finally?: (client: Client, api: SimulatedApi) => Promise<readonly string[]>;
 }
 
 export interface Step {
@@ -49,7 +56,7 @@ export interface Step {
   readonly what: string;
   /** Whose turn it is to come first decides who has a name; that is no detour. */
   readonly isFirst?: boolean;
-  run(client: Client): Promise<unknown>;
+  run(client: Client, api: SimulatedApi): Promise<unknown>;
 }
 
 /** What a continuous property may look at. */

@@ -1,3 +1,4 @@
+import { keepTimesIfUnchanged } from "../../kube/apply/managed-times.ts";
 import { deepEqual } from "../../kube/equality.ts";
 import { type FieldError, invalid as invalidField } from "../../kube/field-error.ts";
 import type { KubeObject } from "../../kube/object.ts";
@@ -69,7 +70,8 @@ async function updateOnce(
     dryRun: options.dryRun,
     options: { kind: change.optionsKind, apiVersion: "meta.k8s.io/v1", ...optionsBody(options) },
   };
-  const object = prepare((await admission.mutate(question)) ?? stamped);
+  // Only now are defaults and what nobody may change in their places, and can be seen that nothing else has changed.
+  const object = keepTimesIfUnchanged(old, prepare((await admission.mutate(question)) ?? stamped));
   const errors = validation(request, change, object, old);
   if (errors.length > 0) throw invalid(endpoint.kindName, info.name, errors);
   if (info.subresource === "") request.warnings.push(...(endpoint.resource.strategy.warnings?.(object, old) ?? []));

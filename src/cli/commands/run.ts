@@ -8,7 +8,7 @@ import { runControllers } from "../../control-plane/on-cluster.ts";
 import type { WebhookPlace } from "../../control-plane/webhook-certificate.ts";
 import { systemEnv } from "../../env/system.ts";
 import { restClientMetrics } from "../../runtime/client-metrics.ts";
-import type { LogFormat, LogLevel } from "../../runtime/log.ts";
+import type { LogFormat, Logger, LogLevel } from "../../runtime/log.ts";
 import type { MetricsRegistry } from "../../runtime/metrics.ts";
 import { type ClusterFlags, connectTo, withClusterFlags } from "../cluster.ts";
 import { Failure, failClearly } from "../failure.ts";
@@ -81,7 +81,7 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
   const identity = `${hostname()}_${systemEnv.uuid()}`;
   const running = await runControllers({
     env: systemEnv,
-    connect: (metrics) => connect(flags, metrics),
+    connect: (metrics) => connect(flags, metrics, log),
     systems: flags.controllers,
     areSystemsChosen: command.getOptionValueSource("controllers") !== "default",
     image: flags.image,
@@ -139,12 +139,19 @@ function databaseOf(flags: RunFlags): string {
 const ownFolder = ".capstan-run";
 
 /** A kubeconfig when one is named or there, otherwise the pod's own ServiceAccount. */
-async function connect(flags: RunFlags, metrics: MetricsRegistry): Promise<ClusterClient> {
+async function connect(flags: RunFlags, metrics: MetricsRegistry, log: Logger): Promise<ClusterClient> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  const watched = {
+    metrics: restClientMetrics(metrics),
+    onSkew: (aheadMs: number) =>
+      log.warn("the clock of the cluster differs from ours, and is the one that counts", {
+        aheadSeconds: Math.round(aheadMs / 1000),
+      }),
+  };
   if (flags.kubeconfig === undefined && flags.dataDir === undefined && host && port) {
-    return clientInCluster({ env: systemEnv, host, port, metrics: restClientMetrics(metrics) });
+    return clientInCluster({ env: systemEnv, host, port, ...watched });
   }
-  return connectTo(flags, restClientMetrics(metrics));
+  return connectTo(flags, watched);
 }
 
 const parseNames = (text: string): readonly string[] =>

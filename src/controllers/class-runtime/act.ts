@@ -1,9 +1,10 @@
 import { ClassRuntime } from "../../api/class-runtime.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object.ts";
 import { controllerOf } from "../../kube/owner-reference.ts";
+import { isQuotaRefusal } from "../../kube/quota/refusal.ts";
 import type { Refused, Write } from "../../runtime/write.ts";
 import { type ChildKind, childId, childKindOf, childKindRef, isOptional } from "./child-kinds.ts";
-import { type Decision, isQuota } from "./evaluate.ts";
+import type { Decision } from "./evaluate.ts";
 import { enforce, enforcerManager, enforcerObject } from "./nfr/enforce.ts";
 import { heldOf } from "./nfr/held-values.ts";
 import type { Enforced } from "./nfr/reduce-enforcement.ts";
@@ -114,6 +115,6 @@ function refusalOf(id: string, { reason, message, causes }: Refused): Anomaly {
   if (reason === "Invalid" || reason === "BadRequest") {
     return { reason: "ApplyInvalid", message: `Validation failed: ${message}.` };
   }
-  if (isQuota(message)) return { reason: "QuotaExceeded", message: `${id} exceeds a quota: ${message}` };
+  if (isQuotaRefusal(message)) return { reason: "QuotaExceeded", message: `${id} does not fit a quota: ${message}` };
   return { reason: "ApplyFailed", message: `${id} was refused (${reason}): ${message}` };
 }

@@ -6,6 +6,7 @@ import { findCondition } from "../../kube/condition.ts";
 import { nameHash } from "../../kube/names.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { controllerOf } from "../../kube/owner-reference.ts";
+import { isQuotaRefusal } from "../../kube/quota/refusal.ts";
 import { childId, childKindOf, type ObservedChild } from "./child-kinds.ts";
 import { holds } from "./drift.ts";
 import { enforcementMode } from "./enforcement-mode.ts";
@@ -166,15 +167,13 @@ function troubleOf(
   return all.sort((a, b) => severity(a) - severity(b) || (a.message < b.message ? -1 : 1));
 }
 
-/** Pods that the API does not let be made. Only the server's sentence tells a quota from other refusals. */
+/** Pods that the API does not let be made. */
 function replicaFailure({ metadata, status }: Deployment): Anomaly | undefined {
   const failure = findCondition(status?.conditions, "ReplicaFailure");
   if (failure?.status !== "True") return undefined;
   const message = `Pods of Deployment/${metadata.name} cannot be made: ${failure.message ?? failure.reason ?? "no reason given"}`;
-  return { reason: isQuota(failure.message) ? "QuotaExceeded" : "ApplyFailed", message };
+  return { reason: isQuotaRefusal(failure.message) ? "QuotaExceeded" : "ApplyFailed", message };
 }
-
-export const isQuota = (message: string | undefined): boolean => message?.includes("exceeded quota") ?? false;
 
 /** A failed enforcement stays the reason until it succeeds or nobody wants it any more. */
 function enforcementTrouble(classRuntime: ClassRuntime): readonly Anomaly[] {

@@ -122,6 +122,49 @@ describe("the mirror", () => {
     await second.manager.stop();
   });
 
+  for (const [verb, method] of [
+    ["writes", "PATCH"],
+    ["removes", "DELETE"],
+  ])
+    test(`${verb} what was refused once the quota, the webhook or the right allows it again`, async () => {
+      const mirror = await mirrored();
+      const { world, registry } = mirror;
+      await registry.core.submit(target("before"));
+      await eventually(world.env, () => assert.equal(world.all(ServiceTarget).length, 1));
+      const allow = world.faults.add({
+        when: (request) => request.method === method && request.path.includes("servicetargets"),
+        fault: { kind: "Answer", code: 403, reason: "Forbidden", message: "exceeded quota: small" },
+      });
+      await registry.core.submit(target("later"));
+      await registry.core.submit({ kind: "Deregister", id: "before", by: anyone });
+      await world.env.advance(60_000);
+      allow();
+      await eventually(world.env, () =>
+        assert.deepEqual(
+          world.all(ServiceTarget).map(({ metadata }) => metadata.name),
+          ["later"],
+        ),
+      );
+      await mirror.manager.stop();
+    });
+
+  test("mirrors what the registry loads after the mirror has begun", async () => {
+    const { registry, memory, manager, world: first } = await mirrored();
+    await registry.core.submit(target("kept"));
+    await eventually(first.env, () => assert.equal(first.all(ServiceTarget).length, 1));
+    await manager.stop();
+    const world = createWorld({ kinds: [ServiceTarget, Namespace] });
+    const late = createRegistry({ env: world.env, storage: memory.replica(), access: openAccess });
+    const next = createManager({ env: world.env, client: world.client });
+    next.add(serviceTargetMirror({ core: late.core }));
+    const started = next.start();
+    await world.env.advance(100);
+    await started;
+    await late.start();
+    await eventually(world.env, () => assert.equal(world.all(ServiceTarget).length, 1));
+    await next.stop();
+  });
+
   test("leaves what people made alone, and mends what people changed", async () => {
     const mirror = await mirrored();
     const { world, registry } = mirror;

@@ -7,6 +7,7 @@ import { type Controller, defineReconciler, type ReconcileContext } from "../../
 import { allow, mergePermissions, type Permission } from "../../runtime/permission.ts";
 import { done, failed, type Result, requeueAfter } from "../../runtime/result.ts";
 import type { Source } from "../../runtime/source.ts";
+import type { Refused } from "../../runtime/write.ts";
 import type { Entry } from "../model/entry.ts";
 import type { RegistryCore } from "../registry-core.ts";
 import { desiredObject, desiredStatus, isOurs, objectNameOf } from "./desired-object.ts";
@@ -96,7 +97,7 @@ async function put(entry: Entry, key: ObjectKey, context: ReconcileContext, comm
     const applied = await write.apply(ServiceTarget, wanted, { force: true });
     if (!applied.ok) {
       const isNamespaceMissing = applied.reason === "NotFound" && key.namespace === common;
-      if (!isNamespaceMissing) return failed(applied.reason, applied.message);
+      if (!isNamespaceMissing) throw refusedFor(key, applied);
       await makeNamespace(common, context);
       return requeueAfter(0);
     }
@@ -108,8 +109,13 @@ async function put(entry: Entry, key: ObjectKey, context: ReconcileContext, comm
     { metadata: { name: key.name, namespace: key.namespace ?? common }, status },
     { force: true, subresource: "status" },
   );
-  return applied.ok ? done : failed(applied.reason, applied.message);
+  if (!applied.ok) throw refusedFor(key, applied);
+  return done;
 }
+
+/** Tried again, with growing pauses: nobody tells us when a quota has room again or a right was given back. */
+const refusedFor = ({ namespace, name }: ObjectKey, { reason, message }: Refused): Error =>
+  new Error(`ServiceTarget ${namespace}/${name} was refused (${reason}): ${message}`);
 
 async function makeNamespace(name: string, { write }: ReconcileContext): Promise<void> {
   const made = await write.create(Namespace, {
@@ -123,7 +129,8 @@ async function remove(key: ObjectKey, { read, write }: ReconcileContext): Promis
   const existing = read.get(ServiceTarget, key);
   if (!existing || !isOurs(existing)) return done;
   const deleted = await write.delete(ServiceTarget, existing);
-  return deleted.ok ? done : failed(deleted.reason, deleted.message);
+  if (!deleted.ok) throw refusedFor(key, deleted);
+  return done;
 }
 
 /** Back from an object's name to the id: most are the same, and only the others need remembering. */

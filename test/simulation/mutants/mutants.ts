@@ -108,6 +108,12 @@ export const mutants: readonly Mutant[] = [
     env: (env) => ({ ...env, monotonicMs: () => env.now().getTime() }),
   },
   {
+    name: "measures windows by the clock of its own machine",
+    ...{ story: actions, seed: 2006, killedBy: /^P2/ },
+    plan: [{ kind: "ClockStep", who: a, atMs: 72_987, byMs: -3_600_000 }],
+    ownTime: true,
+  },
+  {
     name: "forgets what others have written into a status",
     ...{ story: worlds, seed: 4, plan: [], killedBy: /^P14/ },
     transport: changing(

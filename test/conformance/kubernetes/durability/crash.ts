@@ -1,17 +1,13 @@
 // Kills a writing API server at a random instant, again and again, and looks whether everything it acknowledged is there.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
 import { createSqliteLog } from "../../../../src/apiserver/storage/sqlite-log.ts";
 import { Store } from "../../../../src/apiserver/storage/store.ts";
 import { systemEnv } from "../../../../src/env/system.ts";
-
-const writerSource = fileURLToPath(new URL("./crash-writer.ts", import.meta.url));
+import { seededRandom } from "../../../../src/testing/seeded.ts";
+import { bundleWriter, drawInstant, writeUntilKilled } from "./kill.ts";
 
 /** What the dead process had acknowledged: the last value of each object, null when it was removed. */
 type Acknowledged = Map<string, string | null>;
@@ -24,72 +20,26 @@ export interface CrashReport {
 export async function crashAgainAndAgain(kills: number, seed: number): Promise<CrashReport> {
   const directory = await mkdtemp(join(tmpdir(), "capstan-crash-"));
   const file = join(directory, "api.db");
-  const writer = await bundleWriter(directory);
+  const writer = await bundleWriter(directory, "./crash-writer.ts");
   const acknowledged: Acknowledged = new Map();
-  const random = randomFrom(seed);
+  const random = seededRandom(seed);
   let lastVersion = 0;
   try {
     for (let kill = 0; kill < kills; kill++) {
-      const instant = { afterWrites: 20 + Math.floor(random() * 200), andMs: random() * 10 };
-      const version = await writeUntilKilled(writer, file, `k${kill}`, instant, acknowledged);
-      lastVersion = Math.max(lastVersion, version);
+      await writeUntilKilled(
+        [writer, file, `k${kill}`],
+        drawInstant(random, 20, 200),
+        ({ name = "", value, version }) => {
+          acknowledged.set(name, value ?? null);
+          lastVersion = Math.max(lastVersion, Number(version ?? 0));
+        },
+      );
       await check(file, acknowledged, lastVersion, `seed ${seed}, kill ${kill}`);
     }
   } finally {
     await rm(directory, { recursive: true });
   }
   return { kills, acknowledged: acknowledged.size };
-}
-
-/** One file starts four times as fast as the sources do, and a hundred starts are many. */
-async function bundleWriter(directory: string): Promise<string> {
-  const built = await rolldown({ input: writerSource, platform: "node", logLevel: "silent" });
-  await built.write({ dir: directory, format: "esm", entryFileNames: "crash-writer.mjs" });
-  await built.close();
-  return join(directory, "crash-writer.mjs");
-}
-
-/** Counted in writes, so that a busy machine kills in the middle of as many of them as an idle one. */
-interface Instant {
-  readonly afterWrites: number;
-  readonly andMs: number;
-}
-
-async function writeUntilKilled(
-  writer: string,
-  file: string,
-  prefix: string,
-  instant: Instant,
-  acknowledged: Acknowledged,
-): Promise<number> {
-  const child = spawn(process.execPath, [writer, file, prefix], { stdio: ["ignore", "pipe", "inherit"] });
-  let lastVersion = 0;
-  let writes = 0;
-  for await (const line of createInterface({ input: child.stdout })) {
-    // The last line of a killed process may be cut off; what was cut off was not told to anybody.
-    const said = parse(line);
-    if (!said) continue;
-    if (said.name === undefined) continue;
-    writes++;
-    if (writes === instant.afterWrites) setTimeout(() => child.kill("SIGKILL"), instant.andMs);
-    acknowledged.set(said.name, said.value ?? null);
-    lastVersion = Math.max(lastVersion, Number(said.version ?? 0));
-  }
-  return lastVersion;
-}
-
-interface Said {
-  readonly name?: string;
-  readonly value?: string | null;
-  readonly version?: string;
-}
-
-function parse(line: string): Said | undefined {
-  try {
-    return JSON.parse(line) as Said;
-  } catch {
-    return undefined;
-  }
 }
 
 async function check(file: string, acknowledged: Acknowledged, lastVersion: number, when: string): Promise<void> {
@@ -118,14 +68,3 @@ async function check(file: string, acknowledged: Acknowledged, lastVersion: numb
 
 /** Every third object of a writer is removed; the removal may have been stored and not told. */
 const isRemovedInTheEnd = (name: string): boolean => Number(name.slice(name.lastIndexOf("-") + 1)) % 3 === 0;
-
-/** mulberry32: small, and the same numbers for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
