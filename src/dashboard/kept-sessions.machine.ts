@@ -3,8 +3,9 @@ import { systemEnv } from "../env/system.ts";
 import type { Database } from "../store/database.ts";
 import { openPostgres } from "../store/postgres-database.ts";
 import { findPostgres, type PostgresServer, startPostgres } from "../store/postgres-server.ts";
+import { manualEnv } from "../testing/manual-env.ts";
 import { databaseSessions } from "./database-sessions.ts";
-import { describeKeptSessions } from "./kept-session-cases.ts";
+import { describeKeptSessions } from "./kept-sessions-cases.ts";
 
 const found = findPostgres();
 
@@ -20,10 +21,12 @@ describe("a real PostgreSQL", { skip: "missing" in found ? found.missing : false
     await server.stop();
   });
 
-  describeKeptSessions("PostgreSQL", async (env) => {
-    const sessions = databaseSessions(env, database);
-    await sessions.end("nobody");
+  describeKeptSessions("PostgreSQL", async () => {
+    const clock = manualEnv();
+    const kept = databaseSessions(clock, database);
+    // The first question makes the table.
+    await kept.end("nobody");
     await database.query("DELETE FROM dashboard_sessions");
-    return sessions;
+    return { kept, clock };
   });
 });

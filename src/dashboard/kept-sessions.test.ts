@@ -6,12 +6,18 @@ import { StoreError } from "../store/store-error.ts";
 import { manualEnv } from "../testing/manual-env.ts";
 import { startDashboard } from "./dashboard-for-tests.ts";
 import { believedMs, databaseSessions } from "./database-sessions.ts";
-import { describeKeptSessions } from "./kept-session-cases.ts";
+import { describeKeptSessions } from "./kept-sessions-cases.ts";
 import { memorySessions } from "./memory-sessions.ts";
 import { createSessions } from "./session.ts";
 
-describeKeptSessions("memory", async (env) => memorySessions(env));
-describeKeptSessions("SQLite", async (env) => databaseSessions(env, await openSqlite(":memory:")));
+describeKeptSessions("memory", async () => {
+  const clock = manualEnv();
+  return { kept: memorySessions(clock), clock };
+});
+describeKeptSessions("SQLite", async () => {
+  const clock = manualEnv();
+  return { kept: databaseSessions(clock, await openSqlite(":memory:")), clock };
+});
 
 describe("sessions that replicas share", () => {
   test("are known to a replica that did not open them, and end for all within seconds", async () => {
