@@ -56,10 +56,11 @@ const places: readonly { readonly document?: RegExp; readonly pattern: RegExp; r
   },
   { pattern: /^git clone\b/, place: nowhere("there is a checkout already") },
   { pattern: /--kubeconfig ~\/\.kube\/config/, place: nowhere("the reader's own cluster is not ours to touch") },
+  { pattern: /^(docker|podman|skopeo) /, place: elsewhere("test/documents/image.machine.ts") },
   {
-    pattern: /^(docker|podman|kind|k3d|skopeo) /,
+    pattern: /^(kind|k3d) /,
     place: nowhere(
-      "programs of others; test/security/image.test.ts holds the archive against the format that they read",
+      "they bring images of nodes from the network, which no test may; they read what `ctr` and docker read",
     ),
   },
   { pattern: /^node test\/simulation\/again\.ts /, place: elsewhere("test/simulation/again.machine.ts") },
