@@ -13,7 +13,7 @@ export function stepsOf(markdown: string): readonly Step[] {
 }
 
 const programs =
-  /^(npm|npx|capstan|kubectl|node|git|curl|export|source|cd|helm|docker|podman|ctr|kind|k3d|skopeo|pg_dump|pg_restore)\b/;
+  /^(npm|npx|capstan|kubectl|node|git|curl|export|source|cd|helm|docker|podman|ctr|kind|k3d|skopeo|pg_dump|pg_restore|cp|rm)\b/;
 /** Whether a block has a line that a reader would type, whatever the block calls itself. */
 export const hasCommands = ({ text }: CodeBlock): boolean => text.split("\n").some((line) => programs.test(line));
 const isShell = ({ info, text }: CodeBlock): boolean =>
@@ -45,6 +45,7 @@ const elsewhere = (file: string): Place => ({ kind: "Elsewhere", file });
 const nowhere = (reason: string): Place => ({ kind: "Nowhere", reason });
 
 export const onCluster = "test/cluster/documents.ts";
+export const onRestore = "test/documents/restore.machine.ts";
 export const onBareServer = "test/documents/operations.machine.ts";
 
 /** The first that fits counts. Everything else in the documents is typed. */
@@ -56,14 +57,20 @@ const places: readonly { readonly document?: RegExp; readonly pattern: RegExp; r
   },
   { pattern: /^git clone\b/, place: nowhere("there is a checkout already") },
   { pattern: /--kubeconfig ~\/\.kube\/config/, place: nowhere("the reader's own cluster is not ours to touch") },
+  { pattern: /^(docker|podman|skopeo) /, place: elsewhere("test/documents/image.machine.ts") },
   {
-    pattern: /^(docker|podman|kind|k3d|skopeo) /,
+    pattern: /^(kind|k3d) /,
     place: nowhere(
-      "programs of others; test/security/image.test.ts holds the archive against the format that they read",
+      "they bring images of nodes from the network, which no test may; they read what `ctr` and docker read",
     ),
   },
   { pattern: /^node test\/simulation\/again\.ts /, place: elsewhere("test/simulation/again.machine.ts") },
   { pattern: /^ctr /, place: elsewhere("scripts/cluster/inside") },
+  {
+    document: /backup-and-restore\.md$/,
+    pattern: /^cp |^rm |pg_restore|apply .*capstan-|--expect|scale deployment/,
+    place: elsewhere(onRestore),
+  },
   // What needs pods that really run, and PostgreSQL.
   {
     document: /^docs\/operations\//,

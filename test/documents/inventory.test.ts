@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { hasCommands, onBareServer, onCluster, placeOf, stepsOf } from "./commands.ts";
+import { hasCommands, onBareServer, onCluster, onRestore, placeOf, stepsOf } from "./commands.ts";
 import { allDocuments, type CodeBlock, codeBlocks, executedDocuments } from "./markdown.ts";
 
 const blocks = allDocuments().flatMap((document) =>
@@ -42,8 +42,9 @@ test("every command is typed where its document is followed, or in a place that 
   assert.deepEqual(unplaced, []);
   const files = placed.flatMap(({ place }) => (place?.kind === "Elsewhere" ? [place.file] : []));
   for (const file of new Set(files)) assert.ok(existsSync(file), file);
-  // These two take what they type from the documents, so that a command that is added is typed, too.
-  for (const file of [onBareServer, onCluster]) assert.match(readFileSync(file, "utf8"), /operationsCommands\(/, file);
+  // These take what they type from the documents, so that a command that is added is typed, too.
+  for (const file of [onBareServer, onCluster, onRestore])
+    assert.match(readFileSync(file, "utf8"), /operationsCommands\(/, file);
 });
 
 const inMarkdown = ({ info, text }: CodeBlock): string => `\`\`\`${info}\n${text}\n\`\`\`\n`;

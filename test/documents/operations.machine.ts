@@ -13,7 +13,7 @@ import { findHelm } from "../deploy/find-helm.ts";
 import { eventually } from "../end-to-end/embedded.ts";
 import { onBareServer } from "./commands.ts";
 import { operationsCommands } from "./operations.ts";
-import { hasBash, hasKubectl, openTerminal, type Typed } from "./terminal.ts";
+import { hasBash, hasKubectl, openTerminal, type Terminal, type Typed } from "./terminal.ts";
 
 test("docs/operations can be followed word by word", {
   skip: hasBash && hasKubectl ? false : "there is no kubectl, or no bash, on this machine",
@@ -33,8 +33,8 @@ test("docs/operations can be followed word by word", {
       context.diagnostic(`${where}: not typed: ${helm.missing}`);
       continue;
     }
-    // A chart is another way to install the same objects, and Helm refuses objects that it did not make.
-    if (/^helm install/.test(text)) await terminal.type("capstan install | kubectl delete --ignore-not-found -f -");
+    const around = ways.find(({ command }) => command.test(text));
+    for (const line of around?.before ?? []) await succeed(terminal, line);
     const promise = promises.find(({ command }) => command.test(text));
     const check = ({ code, output }: Typed): void => {
       assert.equal(code, 0, `${where}: ${text}\n${output}`);
@@ -42,14 +42,46 @@ test("docs/operations can be followed word by word", {
     };
     if (promise?.soon) await eventually(() => terminal.type(text), check);
     else check(await terminal.type(text));
-    if (/^helm install/.test(text)) {
-      const removed = await terminal.type("helm uninstall capstan");
-      assert.equal(removed.code, 0, removed.output);
-    }
+    for (const line of around?.after ?? []) await succeed(terminal, line);
   }
   const { output } = await terminal.type("kubectl get crds,namespaces -o name");
   assert.doesNotMatch(output, /capstan|kubernaut|game\.platform/, "nothing of it is left");
 });
+
+/** A chart is another way to install the same objects, and Helm refuses objects that it did not make. */
+const ways: readonly {
+  readonly command: RegExp;
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+}[] = [
+  {
+    command: /^helm install/,
+    before: ["capstan install | kubectl delete --ignore-not-found -f -"],
+    after: ["helm uninstall capstan"],
+  },
+  {
+    command: /^helm upgrade/,
+    before: [
+      "capstan install | kubectl delete --ignore-not-found -f -",
+      "helm install capstan deploy/helm/capstan --set image=registry.example/capstan:0.1.0",
+    ],
+    // The page goes on with an installation of the first kind that was upgraded once.
+    after: [
+      "helm uninstall capstan",
+      "capstan install --image registry.example/capstan:0.1.0 | kubectl apply --server-side --force-conflicts -f -",
+      "capstan install --image registry.example/capstan:NEW | kubectl apply --server-side --force-conflicts -f -",
+    ],
+  },
+  {
+    command: /^helm uninstall/,
+    before: ["helm install capstan deploy/helm/capstan --set image=registry.example/capstan:0.1.0"],
+  },
+];
+
+async function succeed(terminal: Terminal, text: string): Promise<void> {
+  const { code, output } = await terminal.type(text);
+  assert.equal(code, 0, `${text}\n${output}`);
+}
 
 interface Promised {
   readonly command: RegExp;
@@ -64,6 +96,8 @@ const promises: readonly Promised[] = [
   { command: /create token/, prints: /^[\w-]+\.[\w-]+\.[\w-]+$/m },
   // Pods of the version before may just be going.
   { command: /^kubectl logs/, prints: /^/, soon: true },
+  { command: /^helm upgrade/, prints: /REVISION: 2/ },
+  { command: /^helm uninstall/, prints: /release "capstan" uninstalled/ },
   { command: /rollout status/, prints: /capstan-resolver" successfully rolled out/ },
   { command: /rollout undo/, prints: /rolled back/ },
 ];

@@ -25,7 +25,10 @@ export async function startEmbedded(
   context: TestContext,
   manifests: readonly string[] = [],
   chosen: Partial<
-    Pick<ControlPlaneOptions, "env" | "command" | "threads" | "actions" | "demo" | "dataDir" | "log" | "baseUrls">
+    Pick<
+      ControlPlaneOptions,
+      "env" | "command" | "threads" | "actions" | "demo" | "dataDir" | "database" | "log" | "baseUrls"
+    >
   > = {},
 ): Promise<Embedded> {
   const dataDir = chosen.dataDir ?? mkdtempSync(join(tmpdir(), "capstan-test-"));

@@ -11,6 +11,7 @@ import { examineCluster } from "../doctor/cluster.ts";
 import { examineDataDirectory, notedOnly } from "../doctor/data-directory.ts";
 import { diagnose, type Finding, renderDiagnosis } from "../doctor/finding.ts";
 import { examineMachine } from "../doctor/machine.ts";
+import { createPatience } from "../doctor/patience.ts";
 import { Failure, failClearly } from "../failure.ts";
 import { type OutputFormat, outputOption, render } from "../output.ts";
 import { parsePort, setting } from "../settings.ts";
@@ -74,20 +75,21 @@ async function findCluster(flags: DoctorFlags, isHeld: boolean): Promise<readonl
   try {
     const where = `${inPod ? "the pod's ServiceAccount" : "readable"}, for ${cluster.access.server}`;
     const { namespace } = flags;
-    const late = new AbortController();
-    systemEnv.setTimer(clusterTimeoutMs, () => late.abort(new Error("no answer in time")));
+    const patience = createPatience(systemEnv, clusterSilenceMs);
     const examined = await examineCluster({
       client: cluster.client,
-      signal: late.signal,
+      signal: patience.signal,
+      heard: patience.heard,
       ...(namespace !== undefined && { namespace }),
     });
+    patience.end();
     return [{ check: "kubeconfig", state: "ok", message: where }, ...examined];
   } finally {
     await cluster.close();
   }
 }
 
-const clusterTimeoutMs = 20_000;
+const clusterSilenceMs = 20_000;
 
 const noCluster = (message: string): readonly Finding[] => [
   { check: "kubeconfig", state: "skipped", message, next: "start `capstan up`, or name a cluster with --kubeconfig" },

@@ -13,6 +13,8 @@ import type { Finding } from "./finding.ts";
 export interface ClusterQuestions {
   readonly client: Client;
   readonly signal: AbortSignal;
+  /** Told of every answer, for whoever waits only as long as there are some. */
+  readonly heard?: () => void;
   /** Ask for one namespace only, as `capstan run --namespace` would need it. */
   readonly namespace?: string;
 }
@@ -131,7 +133,7 @@ export function judgeKinds(found: readonly CustomResourceDefinition[]): Finding 
   return { check, state: "wrong", message: `${problems.length} of ${all} kinds: ${listed}`, next: install };
 }
 
-async function permissions({ client, signal, namespace }: ClusterQuestions): Promise<Finding> {
+async function permissions({ client, signal, heard, namespace }: ClusterQuestions): Promise<Finding> {
   const questions = controllerRules().flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((path) => {
@@ -145,6 +147,7 @@ async function permissions({ client, signal, namespace }: ClusterQuestions): Pro
     questions.map(async (resourceAttributes) => {
       const review = { metadata: {}, spec: { resourceAttributes } };
       const { status } = await client.create(SelfSubjectAccessReview, review, { signal });
+      heard?.();
       const { verb, group, resource, subresource } = resourceAttributes;
       const what = `${verb} ${resource}${subresource ? `/${subresource}` : ""}${group ? `.${group}` : ""}`;
       return { what, allowed: status?.allowed === true };
