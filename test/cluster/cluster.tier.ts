@@ -15,6 +15,7 @@ import { type Recordings, startRecordings } from "../end-to-end/minecraft-record
 import { minecraftStory } from "../end-to-end/minecraft-story.ts";
 import { actionFaults } from "./action-faults.ts";
 import { classTroubles } from "./class-troubles.ts";
+import { dashboardStory } from "./dashboard.ts";
 import { databaseFaults } from "./database-faults.ts";
 import { typeOperations } from "./documents.ts";
 import { resolverFaults } from "./faults.ts";
@@ -101,6 +102,7 @@ test("on a real cluster", { timeout: 1_500_000 }, async (context) => {
     });
   });
   await part(context, "services register from pods", (inner) => registryStory(inner, world));
+  await part(context, "people stay signed in to the dashboard", (inner) => dashboardStory(inner, world));
   await part(context, "docs/operations can be followed", (inner) => typeOperations(inner, world, postgres));
   await part(context, "faults: the resolver and the API server", (inner) => resolverFaults(inner, world));
   await part(context, "faults: the registry and PostgreSQL", (inner) => databaseFaults(inner, world, postgres));
