@@ -238,6 +238,42 @@ test("bad input becomes a condition that names the object and the way out", asyn
   );
 });
 
+test("of ten thousand versions the newest are known and the pinned one, which the condition says", async (context) => {
+  const world = await startMinecraft(context);
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  world.recordings.answers.set(
+    "/modrinth/v2/project/prolific/version",
+    Array.from({ length: 10_000 }, (_, index) => ({
+      version_number: `1.${index}.0`,
+      version_type: "release",
+      game_versions: ["1.21.1"],
+      loaders: ["paper"],
+      date_published: "2025-01-01T00:00:00Z",
+      files: [{ url: `https://cdn.example.com/${index}.jar`, primary: true, hashes: { sha512: "ab".repeat(64) } }],
+    })),
+  );
+  await newServer(world.client, "survival", 25575, offRcon);
+  const source = { type: "modrinth", project: "prolific" } as const;
+  await newPlugin(world.client, "newest", { source });
+  await eventually(
+    () => world.plugin("newest"),
+    ({ status }) => {
+      assert.equal(status?.resolvedVersion, "1.9999.0");
+      assert.equal(status.availableVersions?.length, 500);
+      assert.equal(
+        findCondition(status.conditions, "RepositoryAvailable")?.message,
+        "The newest 500 of 10000 versions are known; to hold an older one, pin it with spec.version",
+      );
+    },
+  );
+  await world.client.delete(Plugin, { namespace, name: "newest" });
+  await newPlugin(world.client, "older", { source, updateStrategy: "pin", version: "1.7.0" });
+  await eventually(
+    () => world.plugin("older"),
+    ({ status }) => assert.equal(status?.resolvedVersion, "1.7.0"),
+  );
+});
+
 test("a jar from Modrinth is known with its dependencies by name", async (context) => {
   const world = await startMinecraft(context);
   recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
