@@ -128,7 +128,10 @@ test("a plugin that fits nowhere is a condition, an event and a warning in the l
     ({ status }) => {
       const compatible = findCondition(status?.conditions, "Compatible");
       assert.equal(compatible?.status, "False");
-      assert.equal(compatible.message, "No version fits survival (1.21.1)");
+      assert.equal(
+        compatible.message,
+        "No version fits survival (1.21.1); if one does in truth, say so in spec.compatibilityOverride",
+      );
     },
   );
   await eventually(
@@ -182,6 +185,7 @@ test("bad input becomes a condition that names the object and the way out", asyn
   recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
   recordHangar(world.recordings, "a", { "1.0": { minecraft: ["1.21.1"], needs: ["b"] } });
   recordHangar(world.recordings, "b", { "1.0": { minecraft: ["1.21.1"], needs: ["a"] } });
+  recordHangar(world.recordings, "c", { "2.0": { minecraft: ["1.21.1"] }, "1.0": { minecraft: ["1.8"] } });
   await newServer(world.client, "survival", 25575, {
     ...offRcon,
     updateSchedule: {
@@ -191,8 +195,12 @@ test("bad input becomes a condition that names the object and the way out", asyn
     },
   });
   await newServer(world.client, "pinned", 25575, { ...offRcon, updateStrategy: "pin", version: "9.9.9" });
+  const labelled = { metadata: { labels: { name: "survival" } } };
+  await world.client.patch(PaperMCServer, { namespace, name: "survival" }, { type: "merge", value: labelled });
+  const onSurvival = { instanceSelector: { matchLabels: { name: "survival" } } };
   await newPlugin(world.client, "a");
   await newPlugin(world.client, "b");
+  await newPlugin(world.client, "c", { ...onSurvival, updateStrategy: "pin", version: "1.0" });
   await newPlugin(world.client, "unknown");
   await newPlugin(world.client, "elsewhere", {
     source: { type: "url", url: "https://169.254.169.254/latest/meta-data" },
@@ -217,7 +225,10 @@ test("bad input becomes a condition that names the object and the way out", asyn
     () => world.plugin("unknown"),
     ({ status }) => {
       assert.equal(status?.repositoryStatus, "unavailable");
-      assert.match(findCondition(status.conditions, "Ready")?.message ?? "", /There is no project unknown/);
+      assert.match(
+        findCondition(status.conditions, "Ready")?.message ?? "",
+        /There is no project unknown in hangar, see spec\.source\.project: /,
+      );
     },
   );
   await eventually(
@@ -233,7 +244,18 @@ test("bad input becomes a condition that names the object and the way out", asyn
     ({ status }) => {
       const resolved = findCondition(status?.conditions, "VersionResolved");
       assert.equal(resolved?.reason, "DependencyCycle");
-      assert.match(resolved?.message ?? "", /a → b → a/);
+      assert.match(resolved?.message ?? "", /a → b → a; pin one of them to a version that does not/);
+    },
+  );
+  await eventually(
+    () => world.plugin("c"),
+    ({ status }) => {
+      const compatible = findCondition(status?.conditions, "Compatible");
+      assert.equal(compatible?.reason, "IncompatiblePin");
+      assert.equal(
+        compatible.message,
+        "The pinned 1.0 of c does not fit survival (1.21.1); set its spec.version to one that does, or unpin it",
+      );
     },
   );
 });
