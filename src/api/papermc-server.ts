@@ -23,6 +23,7 @@ export const paperServerConditions = {
   StatefulSetReady: ["StatefulSetCreated", "StatefulSetNotReady", "StatefulSetReady"],
   UpdateAvailable: ["UpdateFound", "NoUpdate"],
   UpdateBlocked: ["UpdateBlocked", "UpdateUnblocked"],
+  // The first is a word of the original operator; here a status is written once, when the answer is there.
   SolverRunning: ["SolverStarted", "SolverCompleted", "SolverFailed"],
   Compatible: ["AllCompatible", "CompatibilityAssumed", "IncompatiblePlugin", "NoPluginsMatched"],
   Updating: ["UpdateInProgress", "UpdateComplete", "UpdateFailed", "UpdateRolledBack"],

@@ -13,11 +13,17 @@ export function kubectls(): readonly string[] {
 }
 
 /** Runs kubectl against a kubeconfig and answers what it printed; what it refused is thrown with its words. */
-export async function kubectl(program: string, kubeconfig: string, args: readonly string[]): Promise<string> {
+export async function kubectl(
+  program: string,
+  kubeconfig: string,
+  args: readonly string[],
+  input = "",
+): Promise<string> {
   // Not the synchronous form: the server that it asks may live in this process.
-  const { stdout } = await promisify(execFile)(program, ["--kubeconfig", kubeconfig, ...args], {
+  const running = promisify(execFile)(program, ["--kubeconfig", kubeconfig, ...args], {
     timeout: 90_000,
     env: { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), "kube-cache") },
   });
-  return stdout;
+  running.child.stdin?.end(input);
+  return (await running).stdout;
 }

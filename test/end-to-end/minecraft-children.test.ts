@@ -87,6 +87,15 @@ test("what a server consists of follows every change of it", async (context) => 
       () => client.list(NetworkPolicy, policies),
       ({ items }) => assert.equal(items.length, 0),
     );
+    const mine = { metadata: { name: "survival-minecraft", namespace }, spec: { podSelector: {} } };
+    await client.create(NetworkPolicy, mine);
+    await change({ updateDelay: "30m" });
+    await eventually(
+      () => world.server("survival"),
+      ({ status, metadata }) => assert.equal(status?.observedGeneration, metadata.generation),
+    );
+    assert.equal((await client.list(NetworkPolicy, policies)).items.length, 1, "one made by hand stays");
+    await client.delete(NetworkPolicy, mine.metadata);
   });
 
   await context.test("the routes, where they are served", async () => {
@@ -105,11 +114,41 @@ test("what a server consists of follows every change of it", async (context) => 
           ["survival-tcp"],
         ),
     );
-    await change({ gateway: { enabled: false } });
+    for (const off of [{ enabled: false }, null]) {
+      await change({ gateway: off });
+      await eventually(
+        () => client.list(TCPRoute, { namespace }),
+        ({ items }) => assert.equal(items.length, 0),
+      );
+      await change({ gateway });
+      await eventually(
+        () => client.list(TCPRoute, { namespace }),
+        ({ items }) => assert.equal(items.length, 1),
+      );
+    }
+    await change({ gateway: null });
     await eventually(
       () => client.list(TCPRoute, { namespace }),
       ({ items }) => assert.equal(items.length, 0),
     );
+    const mine = { metadata: { name: "survival-tcp", namespace }, spec: { parentRefs: [], rules: [] } };
+    await client.create(TCPRoute, mine);
+    await change({ updateDelay: "1h" });
+    await eventually(
+      () => world.server("survival"),
+      ({ status, metadata }) => assert.equal(status?.observedGeneration, metadata.generation),
+    );
+    assert.equal((await client.list(TCPRoute, { namespace })).items.length, 1, "a route made by hand stays");
+    const removals = world.writes.get("DELETE");
+    const labels = { environment: "production", touched: "yes" };
+    await client.patch(PaperMCServer, key, { type: "merge", value: { metadata: { labels } } });
+    await newPlugin(client, "late", { source: { type: "hangar", project: "nowhere" } });
+    await eventually(
+      () => world.server("survival"),
+      ({ status }) => assert.equal(status?.plugins?.length, 1),
+    );
+    assert.equal(world.writes.get("DELETE"), removals, "what is gone is not removed again and again");
+    await client.delete(Plugin, { namespace, name: "late" });
   });
 
   await context.test("the volume, which grows and never shrinks", async () => {

@@ -128,7 +128,10 @@ test("a plugin that fits nowhere is a condition, an event and a warning in the l
     ({ status }) => {
       const compatible = findCondition(status?.conditions, "Compatible");
       assert.equal(compatible?.status, "False");
-      assert.equal(compatible.message, "No version fits survival (1.21.1)");
+      assert.equal(
+        compatible.message,
+        "No version fits survival (1.21.1); if one does in truth, say so in spec.compatibilityOverride",
+      );
     },
   );
   await eventually(
@@ -182,6 +185,7 @@ test("bad input becomes a condition that names the object and the way out", asyn
   recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
   recordHangar(world.recordings, "a", { "1.0": { minecraft: ["1.21.1"], needs: ["b"] } });
   recordHangar(world.recordings, "b", { "1.0": { minecraft: ["1.21.1"], needs: ["a"] } });
+  recordHangar(world.recordings, "c", { "2.0": { minecraft: ["1.21.1"] }, "1.0": { minecraft: ["1.8"] } });
   await newServer(world.client, "survival", 25575, {
     ...offRcon,
     updateSchedule: {
@@ -191,8 +195,12 @@ test("bad input becomes a condition that names the object and the way out", asyn
     },
   });
   await newServer(world.client, "pinned", 25575, { ...offRcon, updateStrategy: "pin", version: "9.9.9" });
+  const labelled = { metadata: { labels: { name: "survival" } } };
+  await world.client.patch(PaperMCServer, { namespace, name: "survival" }, { type: "merge", value: labelled });
+  const onSurvival = { instanceSelector: { matchLabels: { name: "survival" } } };
   await newPlugin(world.client, "a");
   await newPlugin(world.client, "b");
+  await newPlugin(world.client, "c", { ...onSurvival, updateStrategy: "pin", version: "1.0" });
   await newPlugin(world.client, "unknown");
   await newPlugin(world.client, "elsewhere", {
     source: { type: "url", url: "https://169.254.169.254/latest/meta-data" },
@@ -217,7 +225,10 @@ test("bad input becomes a condition that names the object and the way out", asyn
     () => world.plugin("unknown"),
     ({ status }) => {
       assert.equal(status?.repositoryStatus, "unavailable");
-      assert.match(findCondition(status.conditions, "Ready")?.message ?? "", /There is no project unknown/);
+      assert.match(
+        findCondition(status.conditions, "Ready")?.message ?? "",
+        /There is no project unknown in hangar, see spec\.source\.project: /,
+      );
     },
   );
   await eventually(
@@ -233,8 +244,55 @@ test("bad input becomes a condition that names the object and the way out", asyn
     ({ status }) => {
       const resolved = findCondition(status?.conditions, "VersionResolved");
       assert.equal(resolved?.reason, "DependencyCycle");
-      assert.match(resolved?.message ?? "", /a → b → a/);
+      assert.match(resolved?.message ?? "", /a → b → a; pin one of them to a version that does not/);
     },
+  );
+  await eventually(
+    () => world.plugin("c"),
+    ({ status }) => {
+      const compatible = findCondition(status?.conditions, "Compatible");
+      assert.equal(compatible?.reason, "IncompatiblePin");
+      assert.equal(
+        compatible.message,
+        "The pinned 1.0 of c does not fit survival (1.21.1); set its spec.version to one that does, or unpin it",
+      );
+    },
+  );
+});
+
+test("of ten thousand versions the newest are known and the pinned one, which the condition says", async (context) => {
+  const world = await startMinecraft(context);
+  recordPaper(world.recordings, { "1.21.1": [{ id: 133 }] });
+  world.recordings.answers.set(
+    "/modrinth/v2/project/prolific/version",
+    Array.from({ length: 10_000 }, (_, index) => ({
+      version_number: `1.${index}.0`,
+      version_type: "release",
+      game_versions: ["1.21.1"],
+      loaders: ["paper"],
+      date_published: "2025-01-01T00:00:00Z",
+      files: [{ url: `https://cdn.example.com/${index}.jar`, primary: true, hashes: { sha512: "ab".repeat(64) } }],
+    })),
+  );
+  await newServer(world.client, "survival", 25575, offRcon);
+  const source = { type: "modrinth", project: "prolific" } as const;
+  await newPlugin(world.client, "newest", { source });
+  await eventually(
+    () => world.plugin("newest"),
+    ({ status }) => {
+      assert.equal(status?.resolvedVersion, "1.9999.0");
+      assert.equal(status.availableVersions?.length, 500);
+      assert.equal(
+        findCondition(status.conditions, "RepositoryAvailable")?.message,
+        "The newest 500 of 10000 versions are known; to hold an older one, pin it with spec.version",
+      );
+    },
+  );
+  await world.client.delete(Plugin, { namespace, name: "newest" });
+  await newPlugin(world.client, "older", { source, updateStrategy: "pin", version: "1.7.0" });
+  await eventually(
+    () => world.plugin("older"),
+    ({ status }) => assert.equal(status?.resolvedVersion, "1.7.0"),
   );
 });
 

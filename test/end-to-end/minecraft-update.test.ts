@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { Event } from "../../src/api/builtin/event.ts";
 import { StatefulSet } from "../../src/api/builtin/workloads.ts";
@@ -9,7 +10,7 @@ import { systemEnv } from "../../src/env/system.ts";
 import { findCondition } from "../../src/kube/condition.ts";
 import { eventually } from "./embedded.ts";
 import { startRcon } from "./minecraft-rcon.ts";
-import { recordHangar, recordPaper } from "./minecraft-recordings.ts";
+import { handled, recordHangar, recordPaper } from "./minecraft-recordings.ts";
 import { namespace, newPlugin, newServer, rconSecret, startMinecraft } from "./minecraft-world.ts";
 
 const key = { namespace, name: "survival" };
@@ -57,6 +58,42 @@ test("an update whose last word comes too late is told and counted once", async 
     1,
   );
   assert.match(world.manager.metrics.expose(), /minecraft_operator_updates_total\{result="success"\} 1\n/);
+});
+
+test("a host that has trouble for a moment when its jar is wanted does not end the update", async (context) => {
+  const world = await startMinecraft(context);
+  const { client, recordings } = world;
+  recordPaper(recordings, { "1.21.1": [{ id: 133 }] });
+  recordHangar(recordings, "homes", { "1.0": { minecraft: ["1.21.1"] } });
+  const path = "/jars/homes-1.0.jar";
+  const jar = recordings.answers.get(path);
+  recordings.answers.set(path, (_: URLSearchParams, response: ServerResponse) => {
+    recordings.answers.set(path, jar);
+    response.writeHead(503, { "retry-after": "1" }).end();
+    return handled;
+  });
+  await newServer(client, "survival", 25_575, { rcon });
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => assert.equal(status?.currentVersion, "1.21.1"),
+  );
+  await world.playNode();
+  await newPlugin(client, "homes");
+  await eventually(
+    () => world.server("survival"),
+    ({ status }) => assert.equal(status?.availableUpdate?.plugins.length, 1),
+  );
+  const applyNow = String(Math.floor(systemEnv.now().getTime() / 1_000));
+  const value = { metadata: { annotations: { [annotations.applyNow]: applyNow } } };
+  await client.patch(PaperMCServer, key, { type: "merge", value });
+  await eventually(
+    async () => {
+      await world.playNode();
+      return world.server("survival");
+    },
+    ({ status }) => assert.equal(status?.lastUpdate?.successful, true, status?.lastUpdate?.message),
+  );
+  assert.equal(recordings.count(path), 2);
 });
 
 test("what the first start installs stays installed, even if the status that says so comes too late", async (context) => {

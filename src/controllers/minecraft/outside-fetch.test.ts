@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import type { lookup as lookUp } from "node:dns";
-import { test } from "node:test";
+import { type AddressInfo, createServer } from "node:net";
+import { type TestContext, test } from "node:test";
 import { systemEnv } from "../../env/system.ts";
 import { download } from "./download.ts";
-import { createOutside, OutsideError } from "./outside.ts";
+import { createOutside, OutsideError, readWhole } from "./outside.ts";
 import { createOutsideFetch } from "./outside-fetch.ts";
 
 /** Names that people could own, and the addresses that they turned them to. */
@@ -76,4 +77,44 @@ test("a jar's address that leads inside the cluster is not followed", async (con
     /10\.0\.0\.1 is not fetched: 10\.0\.0\.1 is not a public address/,
   );
   assert.deepEqual(asked, ["https://example.com/a.jar", "https://10.0.0.1/secret.jar"]);
+});
+
+/** Answers the first question on each connection, and hangs up at the second; `isDown`: at the first. */
+async function startForgetful(context: TestContext) {
+  const state = { connections: 0, isDown: false };
+  const server = createServer((socket) => {
+    state.connections++;
+    let questions = 0;
+    socket.on("error", () => undefined);
+    socket.on("data", () => {
+      if (++questions > 1 || state.isDown) return void socket.resetAndDestroy();
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: keep-alive\r\n\r\nhi");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { fetch, close } = createOutsideFetch({ trustedUrls: [url] });
+  context.after(() => {
+    close();
+    server.close();
+  });
+  const ask = async (): Promise<string> => {
+    const { body } = await fetch({ method: "GET", target: `${url}/`, headers: {} });
+    return (await readWhole({ status: 200, headers: {}, body }, 100)).toString();
+  };
+  return { state, ask };
+}
+
+test("a connection that the other side closes just when it is used again is no failure", async (context) => {
+  const { state, ask } = await startForgetful(context);
+  for (let turn = 0; turn < 4; turn++) assert.equal(await ask(), "hi");
+  assert.equal(state.connections, 4);
+});
+
+test("a new connection that is broken off is one", async (context) => {
+  const { state, ask } = await startForgetful(context);
+  assert.equal(await ask(), "hi");
+  state.isDown = true;
+  await assert.rejects(ask(), { code: "ECONNRESET" });
+  assert.equal(state.connections, 2);
 });

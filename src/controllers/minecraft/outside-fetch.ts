@@ -64,13 +64,20 @@ function send(
   open: (onResponse: (response: IncomingMessage) => void) => ReturnType<typeof httpRequest>,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const outgoing = open((response) =>
-      resolve({ status: response.statusCode ?? 0, headers: flat(response), body: response }),
-    );
-    outgoing.once("error", reject);
-    outgoing.end(body);
+    const attempt = (): void => {
+      const outgoing = open((response) =>
+        resolve({ status: response.statusCode ?? 0, headers: flat(response), body: response }),
+      );
+      // The other side may close a connection that it has left open for long in the very moment in which we use it again.
+      // It has not heard us then. Sooner or later a connection is new, and what goes wrong there is really wrong.
+      outgoing.once("error", (error) => (outgoing.reusedSocket && isReset(error) ? attempt() : reject(error)));
+      outgoing.end(body);
+    };
+    attempt();
   });
 }
+
+const isReset = (error: Error): boolean => "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
 function flat({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   const result: Record<string, string> = {};

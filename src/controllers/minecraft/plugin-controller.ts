@@ -103,7 +103,7 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
       return isForgetful(plugin, asked.facts) ? { facts: forgotten } : asked;
     } catch (error) {
       if (!(error instanceof OutsideError)) throw error;
-      const what = error.reason === "NotFound" ? `There is no project ${source.project ?? source.url ?? ""}: ` : "";
+      const what = error.reason === "NotFound" ? `${missing(plugin)}: ` : "";
       return {
         facts: { kind: "Failed", reason: "Unavailable", message: `${what}${error.message}` },
         ...(error.retryAfterMs !== undefined && { retryMs: error.retryAfterMs }),
@@ -161,6 +161,11 @@ interface Tag {
   readonly key: string;
   readonly value: string;
 }
+
+const missing = ({ spec: { source } }: Plugin): string =>
+  source.type === "url"
+    ? "There is nothing at spec.source.url"
+    : `There is no project ${source.project ?? ""} in ${source.type}, see spec.source.project`;
 
 /** A repository that suddenly knows nothing of a project has lost it, or its words have changed. */
 const isForgetful = ({ status }: Plugin, facts: PluginFacts): boolean =>

@@ -48,8 +48,7 @@ export function mergePluginFacts(
         lastFetched: formatTime(now),
         fetchedFrom,
       };
-      const count = availableVersions.length;
-      const said = [`${count} ${count === 1 ? "version is" : "versions are"} known`, ...doubtsAbout(plugin)].join("; ");
+      const said = [countOf(availableVersions, facts), ...doubtsAbout(plugin)].join("; ");
       return { status: { ...status, conditions: conditionsOf(plugin, true, "Available", said, now) }, events: [] };
     }
     case "Failed": {
@@ -72,6 +71,14 @@ export function mergePluginFacts(
       };
     }
   }
+}
+
+/** How many are known, and that there are more where not all of them are kept. */
+function countOf({ length }: readonly AvailableVersion[], facts: PluginFacts): string {
+  const found = facts.kind === "Fetched" ? new Set(facts.releases.map(({ version }) => version)).size : length;
+  if (found > length)
+    return `The newest ${length} of ${found} versions are known; to hold an older one, pin it with spec.version`;
+  return `${length} ${length === 1 ? "version is" : "versions are"} known`;
 }
 
 /** What is allowed, but worth a second look. */
@@ -106,7 +113,7 @@ function toVersions(
   return newestFirst
     .filter(
       ({ version }, index) =>
-        index < maxKeptVersions || version === spec.version || version === status?.resolvedVersion,
+        index < maxKeptVersions || isBuildOf(version, spec.version) || version === status?.resolvedVersion,
     )
     .map(({ version, minecraftVersions, downloadURL, hash, releasedAt, channel, dependencies }) => {
       const old = before.get(version);
@@ -124,6 +131,10 @@ function toVersions(
       };
     });
 }
+
+/** `2.21.0` itself, and `2.21.0+512` or `2.21.0-b512`: a pin follows the builds of its version. */
+const isBuildOf = (version: string, pin: string | undefined): boolean =>
+  pin !== undefined && pin !== "" && version.startsWith(pin) && !/^[0-9.]/.test(version.slice(pin.length));
 
 function conditionsOf(
   { metadata, status }: Plugin,

@@ -7,7 +7,7 @@ import { PersistentVolumeClaim } from "../../api/builtin/volume.ts";
 import { StatefulSet } from "../../api/builtin/workloads.ts";
 import { PaperMCServer } from "../../api/papermc-server.ts";
 import { Plugin } from "../../api/plugin.ts";
-import type { ObjectKey } from "../../kube/object.ts";
+import type { KubeObject, ObjectKey } from "../../kube/object.ts";
 import { compareQuantities, parseQuantity } from "../../kube/quantity.ts";
 import { type ActContext, type Controller, defineController, watch } from "../../runtime/controller.ts";
 import { allow } from "../../runtime/permission.ts";
@@ -20,7 +20,7 @@ import {
 } from "../../runtime/predicates.ts";
 import type { Read } from "../../runtime/read.ts";
 import { controllerName, fieldManager } from "./children.ts";
-import { applyRoutes } from "./gateway-routes.ts";
+import { applyRoutes, RoutesGone } from "./gateway-routes.ts";
 import type { MinecraftMetrics } from "./metrics.ts";
 import { networkPolicyOf, policyName } from "./network-policy-of.ts";
 import { listDigest, listName, pluginListMap } from "./plugin-list.ts";
@@ -50,6 +50,7 @@ export function serverController({
   trustedUrls,
   namespace: operatorNamespace,
 }: ServerControllerOptions): Controller {
+  const routesGone = new RoutesGone();
   return defineController({
     name: controllerName,
     reconciles: PaperMCServer,
@@ -60,6 +61,7 @@ export function serverController({
     concurrency: 4,
     permissions: [
       ...[StatefulSet, Service, NetworkPolicy, ConfigMap, TCPRoute, UDPRoute].map((kind) => allow(kind, changeKinds)),
+      ...[TCPRoute, UDPRoute].map((kind) => allow(kind, ["list"])),
       allow(PersistentVolumeClaim, ["get", "patch"]),
       allow(Pod, ["list", "delete"]),
     ],
@@ -93,9 +95,10 @@ export function serverController({
     else if (policy.kind === "Invalid") problems.push(policy.message);
     else {
       const left = read.get(NetworkPolicy, { namespace, name: policyName(server) });
-      if (left) note("NetworkPolicy", await write.delete(NetworkPolicy, left));
+      // One that somebody made by hand may have the same name, and stays.
+      if (left && isOwnedBy(left, server)) note("NetworkPolicy", await write.delete(NetworkPolicy, left));
     }
-    problems.push(...(await applyRoutes(server, context)));
+    problems.push(...(await applyRoutes(server, routesGone, context)));
     if (plan.isForeign) return { set: existing, problems };
     // The list comes first: a pod that starts with the new template must find the new list.
     note("ConfigMap", await write.apply(ConfigMap, pluginListMap(server, plan.listed), force));
@@ -124,6 +127,9 @@ export function serverController({
     return { set: applied.ok ? applied.object : existing, problems };
   }
 }
+
+const isOwnedBy = ({ metadata }: KubeObject, { metadata: { uid } }: PaperMCServer): boolean =>
+  metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
 
 /** The template of a volume cannot be changed, but the volume itself can grow, where its class allows it. */
 async function growVolume({

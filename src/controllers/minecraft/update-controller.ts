@@ -78,7 +78,7 @@ export function updateController({ env, outside, metrics }: UpdateControllerOpti
           case "backup":
             return backUp(env, plan.elapsedMs, context);
           case "plugins":
-            return checkPlugins(snapshot, outside, context.signal);
+            return checkPlugins(snapshot, outside, plan.elapsedMs, context.signal);
           case "shutdown":
             return farewells.sayNext(env, snapshot, plan.elapsedMs, context);
         }

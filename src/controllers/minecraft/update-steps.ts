@@ -16,6 +16,7 @@ import type { Note, StepOutcome } from "./update-status.ts";
 type Context = ActContext<PaperMCServer>;
 
 const snapshotPatienceMs = 10 * 60_000;
+const hostPatienceMs = 10 * 60_000;
 const pollMs = 5_000;
 
 /** A snapshot of the world, ready to use, before anything is changed. Where the API is not served there is none. */
@@ -68,10 +69,14 @@ export async function backUp(env: Env, elapsedMs: number, context: Context): Pro
   return wait(all.length + 1);
 }
 
-/** Every new jar is fetched and checked once while the old version still runs: what cannot be had stops the update here. */
+/**
+ * Every new jar is fetched and checked once while the old version still runs: what cannot be had stops the update here.
+ * Nobody is disturbed yet, so a host that only has trouble for a while is waited for.
+ */
 export async function checkPlugins(
   snapshot: UpdateSnapshot,
   outside: Outside,
+  elapsedMs: number,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { server, plugins, list } = snapshot;
@@ -88,21 +93,26 @@ export async function checkPlugins(
   for (const jar of next) {
     if (listed.includes(jar)) continue;
     const problem = await problemOf(jar, outside, signal);
-    if (problem !== undefined) return { kind: "Failed", message: `Plugin ${jar.name} ${jar.version}: ${problem}` };
+    if (problem && isPassing(problem) && elapsedMs < hostPatienceMs)
+      return { kind: "Again", afterMs: Math.min(problem.retryAfterMs ?? pollMs, hostPatienceMs) };
+    if (problem) return { kind: "Failed", message: `Plugin ${jar.name} ${jar.version}: ${problem.message}` };
     events.push({ type: "Normal", reason: "PluginDownloaded", message: `${jar.name} ${jar.version}` });
   }
   return { kind: "Next", step: "shutdown", events };
 }
 
-async function problemOf(jar: ListedPlugin, outside: Outside, signal: AbortSignal): Promise<string | undefined> {
+async function problemOf(jar: ListedPlugin, outside: Outside, signal: AbortSignal): Promise<OutsideError | undefined> {
   try {
     await download(jar, outside, async () => undefined, signal);
     return undefined;
   } catch (error) {
-    if (error instanceof OutsideError) return error.message;
+    if (error instanceof OutsideError) return error;
     throw error;
   }
 }
+
+const isPassing = ({ reason }: OutsideError): boolean =>
+  reason === "Unreachable" || reason === "TimedOut" || reason === "RateLimited";
 
 /**
  * Remembers what players of each server were told, so that nothing is told twice when a status came too late; after a

@@ -52,10 +52,11 @@ test("that nobody could be asked is news: a pin counts from then on", async () =
 
 test("a search that failed, such as by the end of its thread, is a fault for those who wait, and is begun again by the next", async () => {
   let runs = 0;
-  // On a clock that stands still nobody rests, so both have joined before the search fails.
+  let die = (_: Error): void => undefined;
+  // A clock that stands still: nobody rests, so both wait for the same search when its thread dies.
   const memo = createFleetMemo({ env: manualEnv() }, (solve) => {
     runs++;
-    return runs === 1 ? Promise.reject(new Error("the solver's thread has died")) : solve();
+    return runs === 1 ? new Promise((_, reject) => (die = reject)) : solve();
   });
   const objects = {
     servers: [server("s", { current: "1.21", paper: ["1.21.4", "1.21"] })],
@@ -63,7 +64,10 @@ test("a search that failed, such as by the end of its thread, is a fault for tho
     now: new Date("2026-01-15T00:00:00Z"),
   };
   const both = [memo.solve("games", objects), memo.solve("games", objects)];
-  for (const one of both) await assert.rejects(one, /has died/);
+  await new Promise(setImmediate);
+  assert.equal(runs, 1);
+  die(new Error("the solver's thread has died"));
+  await Promise.all(both.map((one) => assert.rejects(one, /has died/)));
   const { answer } = await memo.solve("games", objects);
   assert.equal(answer?.servers.get("s")?.chosen?.version.text, "1.21.4");
   assert.equal(runs, 2);

@@ -140,7 +140,10 @@ function nothingKnown(server: PaperMCServer): string {
     const tag = spec.build === undefined ? (spec.version ?? "") : `${spec.version}-${spec.build}`;
     return `Image docker.io/lexfrei/papermc:${tag} does not exist; choose another spec.version or spec.build`;
   }
-  if (status?.availableVersions === undefined) return "No version of Paper is known yet";
+  if (status?.availableVersions === undefined)
+    return status?.repositoryStatus === "unavailable"
+      ? "No version of Paper is known, because nobody could be asked; the event RepositoryUnavailable says why"
+      : "No version of Paper is known yet";
   return "None of the known versions of Paper is a stable release with an image; pin one with spec.version";
 }
 

@@ -293,6 +293,12 @@ const strategies: readonly {
     expected: "-",
     reason: "Every known version is younger than updateDelay 168h; 1.21.4-9 is old enough first",
   },
+  {
+    name: "nobody could be asked, and nothing is known",
+    server: { ...server("s", { paper: [] }), status: { repositoryStatus: "unavailable" } },
+    expected: "-",
+    reason: "No version of Paper is known, because nobody could be asked; the event RepositoryUnavailable says why",
+  },
 ];
 for (const { name, server: one, plugins = [], expected, reason } of strategies) {
   test(`server: ${name}`, async () => {

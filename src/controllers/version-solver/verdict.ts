@@ -214,9 +214,13 @@ function compatibilityOf(
       return {
         status: "False",
         reason: "IncompatiblePin",
-        message: `The pinned ${pin.version} of ${pin.plugin} does not fit ${versions.join(", ")}`,
+        message: `The pinned ${pin.version} of ${pin.plugin} does not fit ${versions.join(", ")}; set its spec.version to one that does, or unpin it`,
       };
-    return { status: "False", reason: "NoCompatibleVersion", message: `No version fits ${versions.join(", ")}` };
+    return {
+      status: "False",
+      reason: "NoCompatibleVersion",
+      message: `No version fits ${versions.join(", ")}; if one does in truth, say so in spec.compatibilityOverride`,
+    };
   }
   const servers = matches.map(({ server }) => server).join(", ");
   if (matches.some(({ fit }) => fit === "Overridden"))

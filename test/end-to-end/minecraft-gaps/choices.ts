@@ -6,7 +6,7 @@ import { eventually } from "../embedded.ts";
 import { recordHangar, recordPaper } from "../minecraft-recordings.ts";
 import { namespace, newPlugin, newServer, startMinecraft } from "../minecraft-world.ts";
 import type { Gap } from "./gap.ts";
-import { ask, change, changePlugin, imageOf, offRcon, openWindow, running, until, updated } from "./running.ts";
+import { change, changePlugin, imageOf, offRcon, openWindow, running, until, updated } from "./running.ts";
 
 /** Which version is chosen. */
 export const choiceGaps: readonly Gap[] = [
@@ -54,8 +54,11 @@ export const choiceGaps: readonly Gap[] = [
         assert.equal(Date.parse(availableUpdate.releasedAt), Math.floor(Date.parse(released) / 1_000) * 1_000);
       });
       await newPlugin(world.client, "unknown");
-      const after = await until(world, "survival", ({ plugins }) => assert.equal(plugins?.length, 1));
-      assert.equal(after.status?.availableUpdate?.releasedAt, status?.availableUpdate?.releasedAt);
+      // While nothing is known of the new plugin, the server waits for it.
+      await until(world, "survival", ({ plugins, availableUpdate }) => {
+        assert.equal(plugins?.length, 1);
+        assert.equal(availableUpdate?.releasedAt, status?.availableUpdate?.releasedAt);
+      });
     },
   },
   {
@@ -244,8 +247,8 @@ export const choiceGaps: readonly Gap[] = [
       const matchExpressions = [{ key: "environment", operator: "Near", values: ["production"] }];
       await newPlugin(world.client, "broken", { instanceSelector: { matchExpressions } });
       await newPlugin(world.client, "homes");
-      await running(world, "survival", "1.20.6-151", { updateStrategy: "pin", version: "1.20.6" });
-      await ask(world, "survival", "applyNow", { version: "1.21.4" });
+      await running(world, "survival", "1.20.6-151", { ...openWindow, updateStrategy: "pin", version: "1.20.6" });
+      await change(world, "survival", { version: "1.21.4" });
       await updated(world, "survival", "1.21.4-232");
       await eventually(
         () => world.plugin("broken"),

@@ -71,7 +71,8 @@ export const updated = (world: MinecraftWorld, name: string, version: string): P
       return world.server(name);
     },
     ({ status }) => {
-      assert.deepEqual([status && imageOf(status), status?.lastUpdate?.successful], [version, true]);
+      const { successful, message } = status?.lastUpdate ?? {};
+      assert.deepEqual([status && imageOf(status), successful], [version, true], message);
       assert.equal(status?.updateProgress, undefined);
     },
   );

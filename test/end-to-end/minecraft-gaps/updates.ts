@@ -7,6 +7,7 @@ import { annotations } from "../../../src/api/well-known.ts";
 import { announcements, dueAnnouncements } from "../../../src/controllers/minecraft/announcements.ts";
 import { windowAt } from "../../../src/controllers/minecraft/update-window.ts";
 import { findCondition } from "../../../src/kube/condition.ts";
+import { eventually } from "../embedded.ts";
 import { startRcon } from "../minecraft-rcon.ts";
 import { recordHangar, recordPaper } from "../minecraft-recordings.ts";
 import { namespace, newPlugin, rconSecret, startMinecraft } from "../minecraft-world.ts";
@@ -71,7 +72,13 @@ export const updateGaps: readonly Gap[] = [
       recordPaper(world.recordings, twoVersions);
       recordHangar(world.recordings, "homes", { "2.0": { minecraft: ["1.21.1"] }, "1.0": { minecraft: ["1.20.6"] } });
       await newPlugin(world.client, "homes");
+      // Known before the first start, so that it is installed then and there is nothing else to apply.
+      await eventually(
+        () => world.plugin("homes"),
+        ({ status }) => assert.equal(status?.repositoryStatus, "available"),
+      );
       await running(world, "survival", "1.20.6-151", pinned);
+      await until(world, "survival", (_, server) => assert.deepEqual(installedOn(server), { homes: "1.0" }));
       await ask(world, "survival", "applyNow", { version: "1.21.1" });
       const { metadata } = await updated(world, "survival", "1.21.1-133");
       assert.equal(metadata.annotations?.[annotations.applyNow], undefined);
