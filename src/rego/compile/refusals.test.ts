@@ -15,6 +15,11 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: "a variable that is assigned from an unsafe one is not called unsafe itself",
+    source: "p if {\n\tx := y\n\tx > 1\n}",
+    refused: ["rego_unsafe_var_error: var y is unsafe"],
+  },
+  {
     name: "a variable that not mentions cannot be declared below it",
     source: "import future.keywords.not\n\np if {\n\tnot x != 1\n\tx := 2\n}",
     refused: ["rego_compile_error: var x referenced above"],

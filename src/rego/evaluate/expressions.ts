@@ -33,7 +33,7 @@ const found: Exec = () => true;
 function planExpr(expr: Expr, bound: Bound, next: Exec, plan: PlanContext): Exec {
   const exec = planModified(expr, bound, next, plan);
   const { observer } = plan;
-  if (observer === undefined || expr.generated === true) return exec;
+  if (observer === undefined) return exec;
   const { slots } = plan;
   return (frame) => {
     observer.enterExpr?.(expr, frame, slots);

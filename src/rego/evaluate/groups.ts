@@ -29,6 +29,7 @@ export class RuleEvaluator implements Evaluator {
   readonly #plans = new Map<CompiledRule, RulePlan>();
   readonly #keyedPlans = new Map<CompiledRule, (RulePlan | undefined)[]>();
   readonly #indexes: (RuleIndex | undefined)[] = [];
+  readonly #agreements = new WeakMap<readonly CompiledRule[], boolean>();
 
   constructor(
     program: Program,
@@ -171,11 +172,16 @@ export class RuleEvaluator implements Evaluator {
   #single(group: RuleGroup, args: readonly Value[] | undefined): Value | undefined {
     if (this.#deferred !== undefined) return this.#singleInOrder(group, args, this.#deferred);
     let result: Value | undefined;
-    for (const rule of this.#candidates(group, args)) {
+    const candidates = this.#candidates(group, args);
+    for (const rule of candidates) {
       const value = this.#runBranches(group, rule, args);
       if (value === undefined) continue;
-      if (result === undefined) result = value;
-      else if (!equalValues(result, value)) throw this.conflict(group, args, rule, [result, value]);
+      if (result !== undefined) {
+        if (!equalValues(result, value)) throw this.conflict(group, args, rule, [result, value]);
+        continue;
+      }
+      result = value;
+      if (this.#agree(candidates)) return result;
     }
     if (result !== undefined) return result;
     const { defaultRule } = group;
@@ -192,11 +198,13 @@ export class RuleEvaluator implements Evaluator {
       result ??= value;
     };
     try {
-      for (const rule of this.#candidates(group, args)) {
+      const candidates = this.#candidates(group, args);
+      for (const rule of candidates) {
         const value = this.#runBranches(group, rule, args, keep);
         if (value !== undefined && result !== undefined && !equalValues(result, value)) {
           throw this.conflict(group, args, rule, [result, value]);
         }
+        if (result !== undefined && this.#agree(candidates)) return result;
       }
     } catch (error) {
       if (result === undefined || !isConflict(error)) throw error;
@@ -242,6 +250,16 @@ export class RuleEvaluator implements Evaluator {
     }
   }
 
+  /** Rules with one and the same constant: when the first of them holds, OPA does not look at the others. */
+  #agree(rules: readonly CompiledRule[]): boolean {
+    let isKnown = this.#agreements.get(rules);
+    if (isKnown === undefined) {
+      isKnown = haveOneValue(rules);
+      this.#agreements.set(rules, isKnown);
+    }
+    return isKnown;
+  }
+
   #candidates(group: RuleGroup, args: readonly Value[] | undefined): readonly CompiledRule[] {
     if (group.rules.length < 2) return group.rules;
     return candidateRules(group, this.#indexes, this.#machine, args);
@@ -270,7 +288,10 @@ export class RuleEvaluator implements Evaluator {
     const plan = this.#plan(rule, group);
     const frame = newFrame(plan.slots);
     const observer = this.#observer;
-    observer?.enterRule?.(rule.source);
+    if (observer !== undefined) {
+      if (!plan.mayStart()) return undefined;
+      observer.enterRule?.(rule.source);
+    }
     if (args !== undefined) for (let index = 0; index < args.length; index++) frame[index + 1] = args[index];
     if (keep === undefined) plan.run(frame);
     else {
@@ -303,7 +324,10 @@ export class RuleEvaluator implements Evaluator {
       const plan = this.#setPlan(rule);
       const frame = newFrame(plan.slots);
       frame[0] = set;
-      this.#observer?.enterRule?.(rule.source);
+      if (this.#observer !== undefined) {
+        if (!plan.mayStart()) continue;
+        this.#observer.enterRule?.(rule.source);
+      }
       const before = set.size;
       plan.run(frame);
       if (set.size > before) this.#observer?.exitRule?.(rule.source, set);
@@ -360,13 +384,29 @@ export class RuleEvaluator implements Evaluator {
     plans[given] = plan;
     const frame = newFrame(plan.slots);
     for (let index = 0; index < given; index++) frame[index + 1] = keys[index];
+    if (this.#observer !== undefined) {
+      if (!plan.mayStart()) return;
+      this.#observer.enterRule?.(rule.source);
+    }
     builders.push(builder);
-    this.#observer?.enterRule?.(rule.source);
     const before = builder.insertions;
     plan.run(frame);
     builders.pop();
     if (builder.insertions > before) this.#observer?.exitRule?.(rule.source, builder.root);
   }
+}
+
+function haveOneValue(rules: readonly CompiledRule[]): boolean {
+  let first: Value | undefined;
+  for (const rule of rules) {
+    for (let branch: CompiledRule | undefined = rule; branch !== undefined; branch = branch.elseRule) {
+      const value = branch.head.value === undefined ? undefined : constantValue(branch.head.value);
+      if (value === undefined) return false;
+      first ??= value;
+      if (!equalValues(first, value)) return false;
+    }
+  }
+  return true;
 }
 
 function memoEntry(machine: Machine, groupId: number): MemoEntry {

@@ -1,39 +1,45 @@
 /** The report of a test run: text as `opa test` prints it, or JSON. */
-import type { CoverageReport } from "../coverage.ts";
+import { type CoverageReport, rowSpans } from "../coverage.ts";
+import type { RegoError } from "../evaluate/errors.ts";
 import { formatTrace } from "../explain.ts";
 import type { TestResult, TestRun } from "./run.ts";
 
 const rule = "-".repeat(80);
 
 /** With `verbose`, passed tests are listed too, and failures show what happened. */
-export function formatTestReport(run: TestRun, options: { readonly verbose?: boolean } = {}): string {
+export function formatTestReport(
+  { results }: Pick<TestRun, "results">,
+  options: { readonly verbose?: boolean } = {},
+): string {
   const lines: string[] = [];
-  const shown = run.results.filter(({ status }) => options.verbose || status.kind !== "Passed");
-  for (const result of shown) lines.push(...formatResult(result));
-  const failures = run.results.filter(({ status, trace }) => status.kind === "Failed" && trace.length > 0);
+  const shown = results.filter(({ status }) => options.verbose || status.kind !== "Passed");
+  shown.forEach((result, index) => {
+    const previous = shown[index - 1];
+    if (previous !== undefined && previous.location.file !== result.location.file) lines.push("");
+    lines.push(...formatResult(result));
+  });
+  const failures = results.filter(({ status }) => status.kind === "Failed");
   if (options.verbose && failures.length > 0) {
     lines.push(rule, "FAILURES", rule);
     for (const result of failures) {
-      const trace = formatTrace(result.trace, "fails").trimEnd().split("\n");
+      const trace = formatTrace(result.trace, "fails").split("\n").slice(0, -1);
       lines.push(headline(result), "", ...trace.map((line) => `  ${line}`), "");
     }
   }
   if (shown.length > 0) lines.push(rule);
-  const total = run.results.length;
-  for (const [label, kind] of [
-    ["PASS", "Passed"],
-    ["FAIL", "Failed"],
-    ["SKIPPED", "Skipped"],
-    ["ERROR", "Errored"],
-  ] as const) {
-    const count = run.results.filter(({ status }) => status.kind === kind).length;
-    if (count > 0 || (kind === "Passed" && total > 0 && run.results.every(({ status }) => status.kind === "Passed"))) {
-      lines.push(`${label}: ${count}/${total}`);
-    }
+  for (const [label, kind] of summary) {
+    const count = results.filter(({ status }) => status.kind === kind).length;
+    if (count > 0) lines.push(`${label}: ${count}/${results.length}`);
   }
-  if (total === 0) lines.push("no test cases found");
-  return `${lines.join("\n")}\n`;
+  return lines.map((line) => `${line}\n`).join("");
 }
+
+const summary = [
+  ["PASS", "Passed"],
+  ["FAIL", "Failed"],
+  ["SKIPPED", "Skipped"],
+  ["ERROR", "Errored"],
+] as const;
 
 export function testReportJson(run: TestRun): string {
   const results = run.results.map(({ location, package: name, name: test, status, durationNs, output }) => ({
@@ -42,38 +48,50 @@ export function testReportJson(run: TestRun): string {
     name: test,
     ...(status.kind === "Failed" && { fail: true }),
     ...(status.kind === "Skipped" && { skip: true }),
-    ...(status.kind === "Errored" && { error: { message: status.message } }),
+    ...(status.kind === "Errored" && { error: errorJson(status.error) }),
     duration: durationNs,
     ...(output !== "" && { output: Buffer.from(output).toString("base64") }),
   }));
   return `${JSON.stringify(results, undefined, 2)}\n`;
 }
 
+function errorJson({ code, detail, location }: RegoError): object {
+  const place = location && { location: { file: location.file, row: location.row, col: location.col } };
+  return { code, message: detail, ...place };
+}
+
 export function coverageJson(report: CoverageReport): string {
   return `${JSON.stringify(report, undefined, 2)}\n`;
 }
 
-export function hasFailures(run: TestRun): boolean {
-  return run.results.some(({ status }) => status.kind === "Failed" || status.kind === "Errored");
+/** As the user is told when coverage is too low; with `verbose`, also where. */
+export function formatLowCoverage(report: CoverageReport, threshold: number, verbose: boolean): string {
+  const message = `Code coverage threshold not met: got ${report.coverage.toFixed(2)} instead of ${threshold.toFixed(2)}\n`;
+  if (!verbose) return message;
+  const places = Object.entries(report.files).flatMap(([file, { not_covered = [] }]) =>
+    rowSpans(not_covered).map(([first, last]) => `\t${file}:${first === last ? first : `${first}-${last}`}\n`),
+  );
+  return `${message}Lines not covered:\n${places.join("")}`;
 }
 
 function formatResult(result: TestResult): readonly string[] {
   const { location, status, output } = result;
   const lines = [`${location.file}:${location.row}:`, headline(result)];
-  if (status.kind === "Errored") lines.push(...status.message.split("\n").map((line) => `  ${line}`));
   if (output !== "")
     lines.push(
       "",
       ...output
-        .trimEnd()
+        .trim()
         .split("\n")
         .map((line) => `  ${line}`),
       "",
     );
+  if (status.kind === "Errored") lines.push(`  ${status.error.message}`);
   return lines;
 }
 
-function headline(result: TestResult): string {
+/** One line about a result. */
+export function headline(result: TestResult): string {
   const words = { Passed: "PASS", Failed: "FAIL", Skipped: "SKIPPED", Errored: "ERROR" };
   const word = words[result.status.kind];
   const time = result.status.kind === "Skipped" ? "" : ` (${goDuration(result.durationNs)})`;

@@ -13,7 +13,7 @@ export type TestStatus =
   | { readonly kind: "Passed" }
   | { readonly kind: "Failed" }
   | { readonly kind: "Skipped" }
-  | { readonly kind: "Errored"; readonly message: string };
+  | { readonly kind: "Errored"; readonly error: RegoError };
 
 export interface TestResult {
   readonly package: string;
@@ -109,7 +109,7 @@ function runTest(
     status = value === undefined || value === false ? { kind: "Failed" } : { kind: "Passed" };
   } catch (error) {
     if (!(error instanceof RegoError)) throw error;
-    status = { kind: "Errored", message: error.message };
+    status = { kind: "Errored", error };
   }
   const durationNs = Math.round((options.env.monotonicMs() - startMs) * 1e6);
   return { ...base, status, durationNs, output: output.join(""), trace: tracer?.events ?? [] };
