@@ -29,7 +29,7 @@ export function parseRules(p: Cursor): readonly Rule[] | undefined {
   else if (p.is("{")) body = parseBraces(p);
   else if (head.hasContains) {
     const loc = p.locationFrom(start);
-    return [rule(head, [termExpr(scalar(true, loc))], loc, { generatedBody: true })];
+    return [rule(head, [termExpr(scalar(true, p.locationOf(start)))], loc, { generatedBody: true })];
   }
   if (body === undefined) return undefined;
   let elseRule: Rule | undefined;
