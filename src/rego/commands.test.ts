@@ -76,6 +76,12 @@ test("eval keeps the digits of numbers in input and answers", () => {
 const formats: readonly { format: "pretty" | "raw" | "values" | "bindings"; query: string; expected: string }[] = [
   { format: "pretty", query: '[1, {"a": 2}]', expected: '[\n  1,\n  {\n    "a": 2\n  }\n]\n' },
   { format: "pretty", query: "x := [1, 2][_]", expected: "┌───┐\n│ x │\n├───┤\n│ 1 │\n│ 2 │\n└───┘\n" },
+  {
+    format: "pretty",
+    query: "1; true",
+    expected: "┌───┬──────┐\n│ 1 │ true │\n├───┼──────┤\n│ 1 │ true │\n└───┴──────┘\n",
+  },
+  { format: "pretty", query: "true; false == false", expected: "true\n" },
   { format: "pretty", query: "input.x", expected: "undefined\n" },
   { format: "raw", query: '"a"', expected: "a\n" },
   { format: "values", query: "1; 2", expected: "[\n  1,\n  2\n]\n" },
@@ -166,6 +172,39 @@ test("a test that ends in an error is an error, not a failure", () => {
   const { stdout, exitCode } = testCommand({ env, files: [{ path: "t.rego", content }] });
   assert.equal(exitCode, 2);
   assert.match(stdout, /data\.t\.test_x: ERROR[\s\S]*eval_conflict_error[\s\S]*ERROR: 1\/1/);
+});
+
+test("skipped tests are not passed ones, unless the caller says so", () => {
+  const files = [{ path: "t.rego", content: "package t\ntodo_test_x if false\ntest_y if true" }];
+  assert.equal(testCommand({ env, files }).exitCode, 2);
+  assert.equal(testCommand({ env, files, exitsZeroOnSkipped: true }).exitCode, 0);
+});
+
+test("with coverage, a failed test is reported instead of it", () => {
+  const { stdout, stderr, exitCode } = testCommand({ env, files: [policy, tests], coverage: true });
+  assert.equal(exitCode, 1);
+  assert.match(stdout, /^p_test\.rego:7:\ndata\.authz_test\.test_guest: FAIL/);
+  assert.match(stderr, /^data\.authz_test\.test_guest: FAIL \(.*\)\n\n$/);
+});
+
+test("coverage that is too low says where when asked to", () => {
+  const options = { env, files: [policy, tests], run: "root", threshold: 100, coverage: true };
+  const { stdout, stderr } = testCommand({ ...options, verbose: true });
+  assert.equal(stdout, "");
+  assert.match(
+    stderr,
+    /^Code coverage threshold not met: got [\d.]+ instead of 100\.00\nLines not covered:\n\tp\.rego:/,
+  );
+  assert.doesNotMatch(testCommand(options).stderr, /Lines/);
+});
+
+test("what does not parse is an error of loading, for test and check", () => {
+  const files = [{ path: "b.rego", content: "package b\np if {" }];
+  const prefix = /^1 error occurred during loading: b\.rego:2: rego_parse_error/;
+  assert.match(checkCommand({ env, files }).stderr, prefix);
+  const { stderr, exitCode } = testCommand({ env, files });
+  assert.match(stderr, prefix);
+  assert.equal(exitCode, 1);
 });
 
 test("check says nothing about good policies and everything about bad ones", () => {
