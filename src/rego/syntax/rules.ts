@@ -218,7 +218,24 @@ function parseBraces(p: Cursor): Body | undefined {
   return body;
 }
 
+/** One branch after another, so that no chain is too long. */
 function parseElse(p: Cursor, head: Head): Rule | undefined {
+  const branches: { readonly start: Token; readonly rule: Rule }[] = [];
+  do {
+    const start = p.token;
+    const branch = parseElseBranch(p, head);
+    if (branch === undefined) return undefined;
+    branches.push({ start, rule: branch });
+    if (branch.generatedBody) break;
+  } while (p.isKeyword("else"));
+  return branches.reduceRight<Rule | undefined>(
+    (elseRule, { start, rule: branch }) =>
+      branch.generatedBody ? branch : { ...branch, loc: p.locationFrom(start), elseRule },
+    undefined,
+  );
+}
+
+function parseElseBranch(p: Cursor, head: Head): Rule | undefined {
   const start = p.token;
   p.advance();
   let value: Term | undefined;
@@ -256,13 +273,7 @@ function parseElse(p: Cursor, head: Head): Rule | undefined {
     const expr = parseLiteral(p);
     body = expr === undefined ? undefined : [expr];
   }
-  if (body === undefined) return undefined;
-  let elseRule: Rule | undefined;
-  if (p.isKeyword("else")) {
-    elseRule = parseElse(p, head);
-    if (elseRule === undefined) return undefined;
-  }
-  return rule(elseHead, body, p.locationFrom(start), { elseRule });
+  return body === undefined ? undefined : rule(elseHead, body, p.locationFrom(start), {});
 }
 
 /** Without a variable of its own: what a ref or a function starts with does not count. */
