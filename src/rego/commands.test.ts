@@ -4,6 +4,7 @@ import { checkCommand, evalCommand, type PolicyFile, testCommand } from "./index
 import { manualEnv } from "./manual-env.ts";
 
 const env = manualEnv();
+const rule = "-".repeat(80);
 
 const policy: PolicyFile = {
   path: "p.rego",
@@ -179,6 +180,38 @@ test("skipped tests are not passed ones, unless the caller says so", () => {
   assert.equal(testCommand({ env, files }).exitCode, 2);
   assert.equal(testCommand({ env, files, exitsZeroOnSkipped: true }).exitCode, 0);
 });
+
+const caseTests: readonly { readonly name: string; readonly content: string; readonly report: readonly string[] }[] = [
+  {
+    name: "a case that fails is found although the document of the test has no place for it",
+    content:
+      'test_sum[c.note] if {\n\tsome c in [{"note": "a", "n": 1}, {"note": "b", "n": 2}]\n\tx := c.n\n\tx == 1\n}',
+    report: ["t.rego:2:", "data.t.test_sum: FAIL (T)", "  b: FAIL", rule, "PASS: 1/2", "FAIL: 1/2"],
+  },
+  {
+    name: "cases may be in groups",
+    content: 'test_deep[a][b] if {\n\tsome a in ["x"]\n\tsome b in [1, 2]\n\tb == 1\n}',
+    report: ["t.rego:2:", "data.t.test_deep: FAIL (T)", "  x: FAIL", "    2: FAIL", rule, "PASS: 1/2", "FAIL: 1/2"],
+  },
+  { name: "all cases hold", content: 'test_all[x] if some x in ["a", "b"]', report: ["PASS: 2/2"] },
+  {
+    name: "a test has to be true, not only defined",
+    content: "test_set contains 1",
+    report: ["t.rego:2:", "data.t.test_set: FAIL (T)", rule, "FAIL: 1/1"],
+  },
+];
+for (const { name, content, report } of caseTests) {
+  test(`test: ${name}`, () => {
+    const { stdout } = testCommand({ env, files: [{ path: "t.rego", content: `package t\n${content}` }] });
+    assert.deepEqual(
+      stdout
+        .replace(/\([\d.]+[µnm]?s\)/g, "(T)")
+        .trimEnd()
+        .split("\n"),
+      report,
+    );
+  });
+}
 
 test("with coverage, a failed test is reported instead of it", () => {
   const { stdout, stderr, exitCode } = testCommand({ env, files: [policy, tests], coverage: true });

@@ -2,7 +2,8 @@
 import { type CoverageReport, rowSpans } from "../coverage.ts";
 import type { RegoError } from "../evaluate/errors.ts";
 import { formatTrace } from "../explain.ts";
-import type { TestResult, TestRun } from "./run.ts";
+import { eachCase, type TestCases } from "./cases.ts";
+import type { TestResult, TestRun, TestStatus } from "./run.ts";
 
 const rule = "-".repeat(80);
 
@@ -16,22 +17,35 @@ export function formatTestReport(
   shown.forEach((result, index) => {
     const previous = shown[index - 1];
     if (previous !== undefined && previous.location.file !== result.location.file) lines.push("");
-    lines.push(...formatResult(result));
+    lines.push(...formatResult(result, options.verbose ?? false));
   });
   const failures = results.filter(({ status }) => status.kind === "Failed");
   if (options.verbose && failures.length > 0) {
     lines.push(rule, "FAILURES", rule);
     for (const result of failures) {
       const trace = formatTrace(result.trace, "fails").split("\n").slice(0, -1);
-      lines.push(headline(result), "", ...trace.map((line) => `  ${line}`), "");
+      lines.push(headline(result), "", ...trace.map((line) => `  ${line}`), "", ...failedCases(result));
     }
   }
   if (shown.length > 0) lines.push(rule);
+  const outcomes = results.flatMap(outcomesOf);
   for (const [label, kind] of summary) {
-    const count = results.filter(({ status }) => status.kind === kind).length;
-    if (count > 0) lines.push(`${label}: ${count}/${results.length}`);
+    const count = outcomes.filter((outcome) => outcome === kind).length;
+    if (count > 0) lines.push(`${label}: ${count}/${outcomes.length}`);
   }
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Every case counts as a test. */
+function outcomesOf({ status, cases }: TestResult): readonly TestStatus["kind"][] {
+  if (cases.size === 0) return [status.kind];
+  return [...eachCase(cases)].flatMap(({ item }) => (item.cases.size > 0 ? [] : item.failed ? "Failed" : "Passed"));
+}
+
+function failedCases({ cases }: TestResult): readonly string[] {
+  const failed = [...eachCase(cases)].filter(({ item }) => item.failed);
+  const lines = failed.map(({ item, depth }) => `${"  ".repeat(depth + 1)}${item.name}: FAIL`);
+  return lines.length === 0 ? lines : [...lines, ""];
 }
 
 const summary = [
@@ -42,7 +56,7 @@ const summary = [
 ] as const;
 
 export function testReportJson(run: TestRun): string {
-  const results = run.results.map(({ location, package: name, name: test, status, durationNs, output }) => ({
+  const results = run.results.map(({ location, package: name, name: test, status, durationNs, output, cases }) => ({
     location: { file: location.file, row: location.row, col: location.col },
     package: name,
     name: test,
@@ -51,8 +65,19 @@ export function testReportJson(run: TestRun): string {
     ...(status.kind === "Errored" && { error: errorJson(status.error) }),
     duration: durationNs,
     ...(output !== "" && { output: Buffer.from(output).toString("base64") }),
+    ...casesJson(cases),
   }));
   return `${JSON.stringify(results, undefined, 2)}\n`;
+}
+
+function casesJson(cases: TestCases): { readonly sub_results?: object } {
+  if (cases.size === 0) return {};
+  const items = [...cases].sort(([left], [right]) => (left < right ? -1 : 1));
+  const shown = items.map(([name, item]) => [
+    name,
+    { name, ...(item.failed && { fail: true }), ...casesJson(item.cases) },
+  ]);
+  return { sub_results: Object.fromEntries(shown) };
 }
 
 function errorJson({ code, detail, location }: RegoError): object {
@@ -74,9 +99,12 @@ export function formatLowCoverage(report: CoverageReport, threshold: number, ver
   return `${message}Lines not covered:\n${places.join("")}`;
 }
 
-function formatResult(result: TestResult): readonly string[] {
-  const { location, status, output } = result;
+function formatResult(result: TestResult, verbose: boolean): readonly string[] {
+  const { location, status, output, cases } = result;
   const lines = [`${location.file}:${location.row}:`, headline(result)];
+  for (const { item, depth } of eachCase(cases)) {
+    if (item.failed || verbose) lines.push(`${"  ".repeat(depth + 1)}${item.name}: ${item.failed ? "FAIL" : "PASS"}`);
+  }
   if (output !== "")
     lines.push(
       "",
