@@ -88,6 +88,11 @@ const cases: readonly { readonly name: string; readonly source: string; readonly
     answer: "1",
   },
   {
+    name: "objects with a fixed place exist even without fields",
+    source: 'p[1]["z"][true] := 3 if input.missing\n\np[2][x] := 3 if x := input.missing\n\np["a"] := 1',
+    answer: '{"1":{"z":{}},"2":{},"a":1}',
+  },
+  {
     name: "a rule is not started if a base document that it takes is missing",
     source: "p if {\n\tcount(input.zero) == 1\n\tx := data.missing\n\tx == 1\n}",
     answer: "undefined",

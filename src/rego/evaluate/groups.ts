@@ -1,18 +1,25 @@
-/** Evaluation of rules: every document is computed once per evaluation and remembered. */
-import type { Term } from "../syntax/ast.ts";
-import { compareValues, equalValues } from "../values/compare.ts";
-import { scalarKeyOf } from "../values/number.ts";
+import { equalValues } from "../values/compare.ts";
 import { canonicalText, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { conflictError, SecondValue } from "./conflicts.ts";
 import { type DeferredConflicts, isConflict } from "./deferred-conflicts.ts";
 import { DocumentBuilder } from "./document-builder.ts";
 import { RegoError } from "./errors.ts";
 import { type Evaluator, newFrame, type Observer, type PlanContext, Slots } from "./frame.ts";
-import { lookup } from "./lookup.ts";
-import type { Machine, MemoEntry } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 import type { CompiledRule, FunctionGroup, ObjectGroup, Program, RuleGroup, RuleNode } from "./program.ts";
 import { findNode } from "./program.ts";
 import { baseAt } from "./refs.ts";
+import {
+  fixedPlace,
+  haveOneValue,
+  isOverridden,
+  isPrefix,
+  mayMatch,
+  memoEntry,
+  memoKey,
+  mergeDocuments,
+  walk,
+} from "./rule-documents.ts";
 import { candidateRules, type RuleIndex } from "./rule-index.ts";
 import { builders, planKeyedRule, planSetRule, planValueRule, type RulePlan } from "./rule-plans.ts";
 import { constantValue } from "./terms.ts";
@@ -356,6 +363,10 @@ export class RuleEvaluator implements Evaluator {
       }
     }
     for (const rule of group.rules) {
+      // Objects with a fixed place exist even without fields.
+      const place = rule.keys.length > 1 ? fixedPlace(rule.keys) : [];
+      if (place.length > 0 && mayMatch(rule.keys, keys) && walk(builder.root, place) === undefined)
+        builder.open(place, rule);
       // A set with a fixed place exists even without members.
       const isFixedSet = rule.head.value === undefined && rule.keys.every(({ kind }) => kind === "scalar");
       if (!isFixedSet || !mayMatch(rule.keys, keys)) continue;
@@ -394,77 +405,4 @@ export class RuleEvaluator implements Evaluator {
     builders.pop();
     if (builder.insertions > before) this.#observer?.exitRule?.(rule.source, builder.root);
   }
-}
-
-function haveOneValue(rules: readonly CompiledRule[]): boolean {
-  let first: Value | undefined;
-  for (const rule of rules) {
-    for (let branch: CompiledRule | undefined = rule; branch !== undefined; branch = branch.elseRule) {
-      const value = branch.head.value === undefined ? undefined : constantValue(branch.head.value);
-      if (value === undefined) return false;
-      first ??= value;
-      if (!equalValues(first, value)) return false;
-    }
-  }
-  return true;
-}
-
-function memoEntry(machine: Machine, groupId: number): MemoEntry {
-  let entry = machine.memo[groupId];
-  if (entry === undefined) {
-    entry = { whole: undefined, hasWhole: false, byKey: undefined };
-    machine.memo[groupId] = entry;
-  }
-  return entry;
-}
-
-/** Only scalars make cheap keys; calls with larger arguments are computed again. */
-function memoKey(args: readonly Value[]): unknown {
-  const [first] = args;
-  // Numbers that are written differently but equal share what was computed for the first of them, as in OPA.
-  if (args.length === 1 && first !== undefined) return scalarKeyOf(first);
-  let key = "";
-  for (const arg of args) {
-    const scalar = scalarKeyOf(arg);
-    if (scalar === undefined) return undefined;
-    key += typeof scalar === "string" ? `${JSON.stringify(scalar)},` : `${scalar},`;
-  }
-  return key;
-}
-
-function walk(value: Value | undefined, keys: readonly Value[]): Value | undefined {
-  let current = value;
-  for (const key of keys) {
-    if (current === undefined) return undefined;
-    current = lookup(current, key);
-  }
-  return current;
-}
-
-function mayMatch(pattern: readonly Term[], keys: readonly Value[]): boolean {
-  for (let index = 0; index < Math.min(pattern.length, keys.length); index++) {
-    const part = pattern[index];
-    const key = keys[index];
-    if (part?.kind === "scalar" && key !== undefined && compareValues(part.value, key) !== 0) return false;
-  }
-  return true;
-}
-
-/** The first one wins, except that objects are merged. */
-function mergeDocuments(first: Value, second: Value): Value {
-  if (!(first instanceof RegoObject) || !(second instanceof RegoObject)) return first;
-  const merged = second.copy();
-  for (const [key, value] of first.entries()) {
-    const other = second.get(key);
-    merged.set(key, other === undefined ? value : mergeDocuments(value, other));
-  }
-  return merged;
-}
-
-function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
-  return prefix.every((name, index) => path[index] === name);
-}
-
-function isOverridden(path: readonly string[], overrides: readonly (readonly string[])[]): boolean {
-  return overrides.some((override) => override.length <= path.length && isPrefix(override, path));
 }
