@@ -4,6 +4,7 @@ import { checkCommand, evalCommand, type PolicyFile, testCommand } from "./index
 import { manualEnv } from "./manual-env.ts";
 
 const env = manualEnv();
+const rule = "-".repeat(80);
 
 const policy: PolicyFile = {
   path: "p.rego",
@@ -76,6 +77,12 @@ test("eval keeps the digits of numbers in input and answers", () => {
 const formats: readonly { format: "pretty" | "raw" | "values" | "bindings"; query: string; expected: string }[] = [
   { format: "pretty", query: '[1, {"a": 2}]', expected: '[\n  1,\n  {\n    "a": 2\n  }\n]\n' },
   { format: "pretty", query: "x := [1, 2][_]", expected: "┌───┐\n│ x │\n├───┤\n│ 1 │\n│ 2 │\n└───┘\n" },
+  {
+    format: "pretty",
+    query: "1; true",
+    expected: "┌───┬──────┐\n│ 1 │ true │\n├───┼──────┤\n│ 1 │ true │\n└───┴──────┘\n",
+  },
+  { format: "pretty", query: "true; false == false", expected: "true\n" },
   { format: "pretty", query: "input.x", expected: "undefined\n" },
   { format: "raw", query: '"a"', expected: "a\n" },
   { format: "values", query: "1; 2", expected: "[\n  1,\n  2\n]\n" },
@@ -166,6 +173,71 @@ test("a test that ends in an error is an error, not a failure", () => {
   const { stdout, exitCode } = testCommand({ env, files: [{ path: "t.rego", content }] });
   assert.equal(exitCode, 2);
   assert.match(stdout, /data\.t\.test_x: ERROR[\s\S]*eval_conflict_error[\s\S]*ERROR: 1\/1/);
+});
+
+test("skipped tests are not passed ones, unless the caller says so", () => {
+  const files = [{ path: "t.rego", content: "package t\ntodo_test_x if false\ntest_y if true" }];
+  assert.equal(testCommand({ env, files }).exitCode, 2);
+  assert.equal(testCommand({ env, files, exitsZeroOnSkipped: true }).exitCode, 0);
+});
+
+const caseTests: readonly { readonly name: string; readonly content: string; readonly report: readonly string[] }[] = [
+  {
+    name: "a case that fails is found although the document of the test has no place for it",
+    content:
+      'test_sum[c.note] if {\n\tsome c in [{"note": "a", "n": 1}, {"note": "b", "n": 2}]\n\tx := c.n\n\tx == 1\n}',
+    report: ["t.rego:2:", "data.t.test_sum: FAIL (T)", "  b: FAIL", rule, "PASS: 1/2", "FAIL: 1/2"],
+  },
+  {
+    name: "cases may be in groups",
+    content: 'test_deep[a][b] if {\n\tsome a in ["x"]\n\tsome b in [1, 2]\n\tb == 1\n}',
+    report: ["t.rego:2:", "data.t.test_deep: FAIL (T)", "  x: FAIL", "    2: FAIL", rule, "PASS: 1/2", "FAIL: 1/2"],
+  },
+  { name: "all cases hold", content: 'test_all[x] if some x in ["a", "b"]', report: ["PASS: 2/2"] },
+  {
+    name: "a test has to be true, not only defined",
+    content: "test_set contains 1",
+    report: ["t.rego:2:", "data.t.test_set: FAIL (T)", rule, "FAIL: 1/1"],
+  },
+];
+for (const { name, content, report } of caseTests) {
+  test(`test: ${name}`, () => {
+    const { stdout } = testCommand({ env, files: [{ path: "t.rego", content: `package t\n${content}` }] });
+    assert.deepEqual(
+      stdout
+        .replace(/\([\d.]+[µnm]?s\)/g, "(T)")
+        .trimEnd()
+        .split("\n"),
+      report,
+    );
+  });
+}
+
+test("with coverage, a failed test is reported instead of it", () => {
+  const { stdout, stderr, exitCode } = testCommand({ env, files: [policy, tests], coverage: true });
+  assert.equal(exitCode, 1);
+  assert.match(stdout, /^p_test\.rego:7:\ndata\.authz_test\.test_guest: FAIL/);
+  assert.match(stderr, /^data\.authz_test\.test_guest: FAIL \(.*\)\n\n$/);
+});
+
+test("coverage that is too low says where when asked to", () => {
+  const options = { env, files: [policy, tests], run: "root", threshold: 100, coverage: true };
+  const { stdout, stderr } = testCommand({ ...options, verbose: true });
+  assert.equal(stdout, "");
+  assert.match(
+    stderr,
+    /^Code coverage threshold not met: got [\d.]+ instead of 100\.00\nLines not covered:\n\tp\.rego:/,
+  );
+  assert.doesNotMatch(testCommand(options).stderr, /Lines/);
+});
+
+test("what does not parse is an error of loading, for test and check", () => {
+  const files = [{ path: "b.rego", content: "package b\np if {" }];
+  const prefix = /^1 error occurred during loading: b\.rego:2: rego_parse_error/;
+  assert.match(checkCommand({ env, files }).stderr, prefix);
+  const { stderr, exitCode } = testCommand({ env, files });
+  assert.match(stderr, prefix);
+  assert.equal(exitCode, 1);
 });
 
 test("check says nothing about good policies and everything about bad ones", () => {

@@ -4,20 +4,20 @@
  */
 
 import { unmarshalYaml, YamlFault } from "./builtins/yaml.ts";
-import { CoverageRecorder, combineObservers } from "./coverage.ts";
+import { CoverageRecorder, type CoverageReport, combineObservers } from "./coverage.ts";
 import { RegoError } from "./evaluate/errors.ts";
 import type { Observer } from "./evaluate/frame.ts";
 import type { Limits, RegoEnv } from "./evaluate/machine.ts";
 import { createTracer, type ExplainMode, formatTrace } from "./explain.ts";
 import { loadFiles, type PolicyFile } from "./load.ts";
-import { compile, type QueryResult } from "./prepare.ts";
+import { compile } from "./prepare.ts";
+import { showAnswers } from "./show-answers.ts";
 import type { RegoVersion } from "./syntax/ast.ts";
 import { type RegoErrorItem, RegoErrors } from "./syntax/errors.ts";
-import { formatTable } from "./table.ts";
-import { coverageJson, formatTestReport, hasFailures, testReportJson } from "./testing/report.ts";
-import { runTests } from "./testing/run.ts";
-import { fromPlain, parseJson, toIndentedJson, toJsonText } from "./values/json.ts";
-import { RegoObject, type Value } from "./values/value.ts";
+import { coverageJson, formatLowCoverage, formatTestReport, headline, testReportJson } from "./testing/report.ts";
+import { runTests, type TestResult } from "./testing/run.ts";
+import { parseJson } from "./values/json.ts";
+import type { Value } from "./values/value.ts";
 
 export interface CommandResult {
   readonly stdout: string;
@@ -94,28 +94,44 @@ export interface TestOptions extends CommonOptions {
   readonly format?: "pretty" | "json";
   /** Coverage below this percentage is a failure. */
   readonly threshold?: number;
+  /** Tests that are skipped are no reason to exit with 2. */
+  readonly exitsZeroOnSkipped?: boolean;
 }
 
 export function testCommand(options: TestOptions): CommandResult {
+  const verbose = options.verbose ?? false;
   try {
     const { modules, data } = loadFiles(options.files);
     const policy = compile(modules, options);
-    const run = runTests(policy.modules, { ...options, data, trace: options.verbose ?? false });
-    const exitCode = hasFailures(run) ? 2 : 0;
-    if (run.coverage !== undefined) {
-      const isLow = options.threshold !== undefined && run.coverage.coverage < options.threshold;
-      const failed = exitCode === 0 ? "" : formatTestReport(run);
-      const low = isLow
-        ? `Code coverage threshold not met: got ${run.coverage.coverage.toFixed(2)} instead of ${options.threshold?.toFixed(2)}\n`
-        : "";
-      return { stdout: coverageJson(run.coverage), stderr: failed + low, exitCode: isLow ? 2 : exitCode };
-    }
-    const stdout =
-      options.format === "json" ? testReportJson(run) : formatTestReport(run, { verbose: options.verbose ?? false });
-    return { stdout, stderr: "", exitCode };
+    const run = runTests(policy.modules, { ...options, data, trace: verbose });
+    if (run.coverage !== undefined) return coverageResult(run.results, run.coverage, options);
+    const stdout = options.format === "json" ? testReportJson(run) : formatTestReport(run, { verbose });
+    const isGood = ({ status }: TestResult): boolean =>
+      status.kind === "Passed" || (status.kind === "Skipped" && (options.exitsZeroOnSkipped ?? false));
+    return { stdout, stderr: "", exitCode: run.results.every(isGood) ? 0 : 2 };
   } catch (error) {
-    return failure(error, "text", "");
+    return { ...failure(error, "loading", ""), exitCode: 1 };
   }
+}
+
+/** Coverage counts only when all tests passed; otherwise what failed is said instead. */
+function coverageResult(
+  results: readonly TestResult[],
+  coverage: CoverageReport,
+  { verbose = false, threshold = 0 }: TestOptions,
+): CommandResult {
+  for (const { status } of results) {
+    if (status.kind === "Errored") return { stdout: "", stderr: `${status.error.message}\n`, exitCode: 1 };
+  }
+  const failures = results.filter(({ status }) => status.kind === "Failed");
+  const [first] = failures;
+  if (first !== undefined) {
+    const stdout = formatTestReport({ results: failures }, { verbose });
+    return { stdout, stderr: `${headline(first)}\n\n`, exitCode: 1 };
+  }
+  if (coverage.coverage < threshold)
+    return { stdout: "", stderr: formatLowCoverage(coverage, threshold, verbose), exitCode: 2 };
+  return { stdout: coverageJson(coverage), stderr: "", exitCode: 0 };
 }
 
 export interface CheckOptions extends CommonOptions {
@@ -130,117 +146,19 @@ export function checkCommand(options: CheckOptions): CommandResult {
     compile(modules, options);
     return { stdout: "", stderr: "", exitCode: 0 };
   } catch (error) {
-    const { stdout, stderr } = failure(error, options.format === "json" ? "json" : "text", "");
+    const { stdout, stderr } = failure(error, options.format === "json" ? "json" : "loading", "");
     return { stdout: "", stderr: stdout + stderr, exitCode: 1 };
   }
 }
 
 function parseDocument(text: string): Value {
   const parsed = parseJson(text);
+  if (parsed.ok && parsed.rangeFault !== undefined) throw new YamlFault(`invalid number: ${parsed.rangeFault}`);
   return parsed.ok ? parsed.value : unmarshalYaml(text);
 }
 
-function showAnswers(answers: readonly QueryResult[], format: EvalFormat, trace: string, coverage: unknown): string {
-  switch (format) {
-    case "discard":
-      return answers.length === 0 ? "{}\n" : `${block("{", [`"result": "discarded"`], "}", 0)}\n`;
-    case "json": {
-      const extra: (readonly [string, Value])[] = [];
-      if (trace !== "") extra.push(["explanation", trace.trimEnd().split("\n")]);
-      if (coverage !== undefined) extra.push(["coverage", fromPlain(coverage)]);
-      return `${answersJson(answers, extra)}\n`;
-    }
-    case "raw":
-      return (
-        trace + answers.map((answer) => `${answer.expressions.map(({ value }) => rawText(value)).join(" ")}\n`).join("")
-      );
-    case "values":
-      return (
-        trace +
-        answers
-          .map(
-            (answer) =>
-              `${toIndentedJson(
-                answer.expressions.map(({ value }) => value),
-                "  ",
-              )}\n`,
-          )
-          .join("")
-      );
-    case "bindings":
-      return (
-        trace + answers.map((answer) => `${toIndentedJson(RegoObject.fromEntries(answer.values), "  ")}\n`).join("")
-      );
-    case "pretty":
-      return trace + prettyAnswers(answers);
-  }
-}
-
-function prettyAnswers(answers: readonly QueryResult[]): string {
-  const [first] = answers;
-  if (first === undefined) return "undefined\n";
-  if (answers.length === 1 && first.values.size === 0 && first.expressions.length === 1) {
-    return `${toIndentedJson(first.expressions[0]?.value ?? null, "  ")}\n`;
-  }
-  const names = [...first.values.keys()].sort();
-  const shown = first.expressions
-    .map(({ location }, index) => ({ text: location.text, index }))
-    .filter(({ index }) => answers.some((answer) => answer.expressions[index]?.value !== true));
-  const header = [...names, ...shown.map(({ text }) => text)];
-  const rows = answers.map((answer) => [
-    ...names.map((name) => toJsonText(answer.values.get(name) ?? null)),
-    ...shown.map(({ index }) => toJsonText(answer.expressions[index]?.value ?? null)),
-  ]);
-  return formatTable(header, rows);
-}
-
-/** The result as `opa eval` prints it: the fields stand in the order in which OPA has them, not in that of their names. */
-function answersJson(answers: readonly QueryResult[], extra: readonly (readonly [string, Value])[]): string {
-  const fields = extra.map(([name, value]) => `"${name}": ${indented(value, 1)}`);
-  if (answers.length > 0)
-    fields.unshift(
-      `"result": ${list(
-        answers.map((answer) => answerJson(answer)),
-        1,
-      )}`,
-    );
-  return fields.length === 0 ? "{}" : block("{", fields, "}", 0);
-}
-
-function answerJson(answer: QueryResult): string {
-  const expressions = answer.expressions.map(({ value, location }) =>
-    block(
-      "{",
-      [
-        `"value": ${indented(value, 5)}`,
-        `"text": ${toJsonText(location.text, { escapeHtml: true })}`,
-        `"location": ${block("{", [`"row": ${location.row}`, `"col": ${location.col}`], "}", 5)}`,
-      ],
-      "}",
-      4,
-    ),
-  );
-  const fields = [`"expressions": ${list(expressions, 3)}`];
-  if (answer.values.size > 0) fields.push(`"bindings": ${indented(RegoObject.fromEntries(answer.values), 3)}`);
-  return block("{", fields, "}", 2);
-}
-
-const list = (items: readonly string[], depth: number): string => block("[", items, "]", depth);
-
-function block(open: string, items: readonly string[], close: string, depth: number): string {
-  const line = `\n${"  ".repeat(depth + 1)}`;
-  return `${open}${line}${items.join(`,${line}`)}\n${"  ".repeat(depth)}${close}`;
-}
-
-function indented(value: Value, depth: number): string {
-  return toIndentedJson(value, "  ", "  ".repeat(depth), true);
-}
-
-function rawText(value: Value): string {
-  return typeof value === "string" ? value : toJsonText(value);
-}
-
-function failure(error: unknown, format: "json" | "text", stderr: string): CommandResult {
+/** `loading` is text that tells mistakes in a file from those that show when all files are put together. */
+function failure(error: unknown, format: "json" | "text" | "loading", stderr: string): CommandResult {
   const errors = errorItems(error);
   if (errors === undefined) throw error;
   if (format === "json") {
@@ -255,7 +173,13 @@ function failure(error: unknown, format: "json" | "text", stderr: string): Comma
     return { stdout: `${JSON.stringify({ errors: items }, undefined, 2)}\n`, stderr, exitCode: 2 };
   }
   const text = error instanceof Error ? error.message : String(error);
-  const shown = error instanceof RegoError ? `1 error occurred: ${text}` : text;
+  const isLoading = format === "loading" && errors.every(({ code }) => code === "rego_parse_error");
+  const shown =
+    error instanceof RegoError
+      ? `1 error occurred: ${text}`
+      : isLoading
+        ? text.replace(/^\d+ errors? occurred/, "$& during loading")
+        : text;
   return { stdout: "", stderr: `${stderr}${shown}\n`, exitCode: 2 };
 }
 

@@ -1,6 +1,8 @@
 /** Which heads and expressions were evaluated. */
+import { branchesOf } from "./compile/dependencies.ts";
+import { eachExpr, eachExprInTerm } from "./compile/traverse.ts";
 import type { Observer } from "./evaluate/frame.ts";
-import type { Body, Expr, Location, Module, Rule, Term } from "./syntax/ast.ts";
+import type { Expr, Location, Module } from "./syntax/ast.ts";
 
 export interface CoverageRange {
   readonly start: { readonly row: number; readonly col: number };
@@ -12,7 +14,7 @@ export interface FileCoverage {
   readonly not_covered?: readonly CoverageRange[];
   readonly covered_lines?: number;
   readonly not_covered_lines?: number;
-  readonly coverage: number;
+  readonly coverage?: number;
 }
 
 export interface CoverageReport {
@@ -23,7 +25,7 @@ export interface CoverageReport {
 }
 
 export class CoverageRecorder {
-  readonly #hits = new Map<string, Set<number>>();
+  readonly #covered = new Map<string, Map<string, CoverageRange>>();
 
   readonly observer: Observer = {
     enterExpr: (expr) => this.#hit(expr.loc),
@@ -31,12 +33,14 @@ export class CoverageRecorder {
   };
 
   #hit(location: Location): void {
-    let offsets = this.#hits.get(location.file);
-    if (offsets === undefined) {
-      offsets = new Set();
-      this.#hits.set(location.file, offsets);
+    if (location.file === "") return;
+    let ranges = this.#covered.get(location.file);
+    if (ranges === undefined) {
+      ranges = new Map();
+      this.#covered.set(location.file, ranges);
     }
-    offsets.add(location.offset);
+    const range = rangeOf(location);
+    ranges.set(keyOf(range), range);
   }
 
   report(modules: readonly Module[]): CoverageReport {
@@ -44,22 +48,21 @@ export class CoverageRecorder {
     let coveredTotal = 0;
     let missedTotal = 0;
     for (const module of [...modules].sort((left, right) => (left.file < right.file ? -1 : 1))) {
-      const hits = this.#hits.get(module.file) ?? new Set();
-      const locations = coverableLocations(module);
-      const covered = locations.filter((location) => hits.has(location.offset));
-      const missed = locations.filter((location) => !hits.has(location.offset));
-      const coveredLines = new Set(covered.map(({ row }) => row)).size;
-      const missedLines = [...new Set(missed.map(({ row }) => row))].filter(
-        (row) => !covered.some((location) => location.row === row),
-      ).length;
+      const covered = [...(this.#covered.get(module.file)?.values() ?? [])].sort(compareRanges);
+      const missed = new Map<string, CoverageRange>();
+      for (const range of coverableLocations(module).map(rangeOf)) {
+        if (!covered.some((outer) => contains(outer, range))) missed.set(keyOf(range), range);
+      }
+      const coveredLines = rowsOf(covered).size;
+      const missedLines = rowsOf([...missed.values()]).size;
       coveredTotal += coveredLines;
       missedTotal += missedLines;
       files[module.file] = {
-        ...(covered.length > 0 && { covered: covered.map(rangeOf) }),
-        ...(missed.length > 0 && { not_covered: missed.map(rangeOf) }),
+        ...(covered.length > 0 && { covered }),
+        ...(missed.size > 0 && { not_covered: [...missed.values()].sort(compareRanges) }),
         ...(coveredLines > 0 && { covered_lines: coveredLines }),
         ...(missedLines > 0 && { not_covered_lines: missedLines }),
-        coverage: percentage(coveredLines, missedLines),
+        ...(coveredLines > 0 && { coverage: percentage(coveredLines, missedLines) }),
       };
     }
     return {
@@ -69,6 +72,39 @@ export class CoverageRecorder {
       coverage: percentage(coveredTotal, missedTotal),
     };
   }
+}
+
+/** Neighbouring rows as one span: first and last. */
+export function rowSpans(ranges: readonly CoverageRange[]): readonly (readonly [number, number])[] {
+  const spans: [number, number][] = [];
+  for (const row of [...rowsOf(ranges)].sort((left, right) => left - right)) {
+    const last = spans.at(-1);
+    if (last !== undefined && row === last[1] + 1) last[1] = row;
+    else spans.push([row, row]);
+  }
+  return spans;
+}
+
+function rowsOf(ranges: readonly CoverageRange[]): ReadonlySet<number> {
+  const rows = new Set<number>();
+  for (const { start, end } of ranges) for (let row = start.row; row <= end.row; row++) rows.add(row);
+  return rows;
+}
+
+function contains(outer: CoverageRange, inner: CoverageRange): boolean {
+  return comparePositions(outer.start, inner.start) <= 0 && comparePositions(outer.end, inner.end) >= 0;
+}
+
+function compareRanges(left: CoverageRange, right: CoverageRange): number {
+  return comparePositions(left.start, right.start) || comparePositions(left.end, right.end);
+}
+
+function comparePositions(left: CoverageRange["start"], right: CoverageRange["start"]): number {
+  return left.row - right.row || left.col - right.col;
+}
+
+function keyOf({ start, end }: CoverageRange): string {
+  return `${start.row}:${start.col}-${end.row}:${end.col}`;
 }
 
 /** Several observers as one. */
@@ -85,7 +121,7 @@ export function combineObservers(observers: readonly Observer[]): Observer | und
 }
 
 function percentage(covered: number, missed: number): number {
-  return covered + missed === 0 ? 100 : (100 * covered) / (covered + missed);
+  return covered + missed === 0 ? 0 : (100 * covered) / (covered + missed);
 }
 
 function rangeOf(location: Location): CoverageRange {
@@ -100,31 +136,18 @@ function rangeOf(location: Location): CoverageRange {
   };
 }
 
+/** Heads of rules, and expressions but declarations. */
 function coverableLocations(module: Module): readonly Location[] {
   const locations: Location[] = [];
-  const addBody = (body: Body): void => {
-    for (const expr of body) addExpr(expr);
+  const add = (expr: Expr): void => {
+    if (expr.kind !== "expr-some") locations.push(expr.loc);
   };
-  const addExpr = (expr: Expr): void => {
-    if (expr.kind !== "expr-some" || expr.symbols[0]?.kind === "call") locations.push(expr.loc);
-    if (expr.kind === "expr-every" || expr.kind === "expr-not") addBody(expr.body);
-    else if (expr.kind === "expr-and" || expr.kind === "expr-or") {
-      addBody(expr.left);
-      addBody(expr.right);
-    } else if (expr.kind === "expr-term") addTerm(expr.term);
-    else if (expr.kind === "expr-call") expr.args.forEach(addTerm);
-  };
-  const addTerm = (term: Term): void => {
-    if (term.kind.endsWith("comprehension") && "body" in term) addBody(term.body);
-    else if (term.kind === "array" || term.kind === "set") term.items.forEach(addTerm);
-    else if (term.kind === "call") term.args.forEach(addTerm);
-  };
-  const addRule = (rule: Rule): void => {
-    locations.push(rule.head.loc);
-    if (!rule.generatedBody && !rule.isDefault) addBody(rule.body);
-    if (rule.head.value !== undefined) addTerm(rule.head.value);
-    if (rule.elseRule !== undefined) addRule(rule.elseRule);
-  };
-  module.rules.forEach(addRule);
-  return locations.sort((left, right) => left.offset - right.offset);
+  for (const { head, body } of module.rules.flatMap(branchesOf)) {
+    locations.push(head.loc);
+    eachExpr(body, add);
+    for (const term of [...head.ref.parts, ...(head.args ?? []), head.key, head.value]) {
+      if (term !== undefined) eachExprInTerm(term, add);
+    }
+  }
+  return locations;
 }

@@ -31,8 +31,12 @@ export function createTracer(): Tracer {
     events,
     note: (message, location) => add("Note", location, `"${message}"`),
     observer: {
-      enterExpr: (expr: Expr) => add("Eval", expr.loc, printedExpr(expr)),
-      failExpr: (expr: Expr) => add("Fail", expr.loc, printedExpr(expr)),
+      enterExpr: (expr: Expr) => {
+        if (!expr.generated) add("Eval", expr.loc, printedExpr(expr));
+      },
+      failExpr: (expr: Expr) => {
+        if (!expr.generated) add("Fail", expr.loc, printedExpr(expr));
+      },
       enterRule: (rule: Rule) => {
         add("Enter", rule.loc, printRef(rule.head.ref));
         depth++;

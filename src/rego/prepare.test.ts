@@ -318,11 +318,28 @@ test("a trace tells which expression failed", () => {
   assert.match(formatTrace(tracer.events, "fails"), /p\.rego:4 +\| Fail input\.y > 1/);
 });
 
+test("a trace does not call failed what was satisfied", () => {
+  const tracer = createTracer();
+  const source = "package a\nf(x) := y if y := x + 1\nallow if {\n  some x in [1, 2]\n  f(x) == 3\n}";
+  const policy = compile([{ file: "p.rego", source }], { env: manualEnv() });
+  policy.query("data.a.allow; data.a.f(1) == 2", { observer: tracer.observer }).evaluate();
+  const failed = tracer.events.filter(({ op }) => op === "Fail").map(({ text }) => text);
+  assert.deepEqual(failed, ["f(x) == 3"]);
+});
+
+test("a rule that the input cannot fit is not even started, and so not covered", () => {
+  const recorder = new CoverageRecorder();
+  const source = 'package a\np if {\n  input.x\n  input.y == "z"\n}';
+  const policy = compile([{ file: "p.rego", source }], { env: manualEnv() });
+  policy.query("data.a.p", { observer: recorder.observer }).evaluate({ input: { x: true, y: "a" } });
+  assert.equal(recorder.report(policy.modules).files["p.rego"]?.covered, undefined);
+});
+
 test("coverage counts heads and expressions", () => {
   const recorder = new CoverageRecorder();
   const source = "package a\np if {\n  input.x\n  input.y\n}\nq := 1";
   const policy = compile([{ file: "p.rego", source }], { env: manualEnv() });
-  policy.query("data.a", { observer: recorder.observer }).evaluate({ input: { x: true } });
+  policy.query("data.a", { observer: recorder.observer }).evaluate({ input: { x: true, y: false } });
   const report = recorder.report(policy.modules).files["p.rego"];
   assert.deepEqual(
     report?.not_covered?.map(({ start }) => start.row),

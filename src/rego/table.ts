@@ -1,14 +1,14 @@
 /** Rows in a box, for answers with several variables. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? "").length)));
+export function formatTable(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
+  const lines = header === undefined ? rows : [header, ...rows];
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((row) => (row[column] ?? "").length)));
   const line = (left: string, middle: string, right: string): string =>
     `${left}${widths.map((width) => "─".repeat(width + 2)).join(middle)}${right}\n`;
   const cells = (row: readonly string[], isCentred: boolean): string =>
     `│${widths.map((width, column) => ` ${place(row[column] ?? "", width, isCentred)} `).join("│")}│\n`;
   return (
     line("┌", "┬", "┐") +
-    cells(header, true) +
-    line("├", "┼", "┤") +
+    (header === undefined ? "" : cells(header, true) + line("├", "┼", "┤")) +
     rows.map((row) => cells(row, false)).join("") +
     line("└", "┴", "┘")
   );

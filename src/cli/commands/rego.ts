@@ -58,7 +58,7 @@ function evaluateCommand(): Command {
     .description("Evaluate a query.")
     .addArgument(new Argument("[query]", "the query, such as data.example.allow"))
     .option("-d, --data <path...>", "policy or data files, or folders of them; a.b:FILE puts a document below data.a.b")
-    .option("-b, --bundle <folder>", "a bundle's folder; may be repeated", collect)
+    .option("-b, --bundle <path>", "a bundle: a folder, or an archive (.tar.gz); may be repeated", collect)
     .option("-i, --input <file>", "the input document, JSON or YAML")
     .option("-I, --stdin-input", "read the input document from standard input")
     .addOption(
@@ -76,16 +76,21 @@ function evaluateCommand(): Command {
   return withCommonFlags(command).action((given: string | undefined, flags: EvalFlags) =>
     failClearly(async () => {
       const { query, data } = queryAndData(given, flags.data ?? []);
+      const { bundle = [], ignore } = flags;
+      const files = reading({ format: flags.format === "json" ? "json" : "text", exitCode: 2 }, () => [
+        ...readPolicyFiles(data, ignore),
+        ...bundle.flatMap((path) => readBundle(path, ignore)),
+      ]);
       const input = flags.stdinInput
         ? readText(0, "standard input")
         : flags.input === undefined
           ? undefined
-          : readText(flags.input, flags.input);
+          : readInput(flags.input);
       print(
         evalCommand({
           env: envOf(flags),
           query,
-          files: filesOf(data, flags),
+          files,
           ...common(flags),
           ...(input !== undefined && { input }),
           format: flags.format,
@@ -101,18 +106,31 @@ function evaluateCommand(): Command {
   );
 }
 
-function filesOf(data: readonly string[], { bundle = [], ignore, format }: EvalFlags): readonly PolicyFile[] {
+/** Reads files; one that is missing is reported in the words and with the exit code of `opa`. */
+function reading(
+  { format, exitCode }: { readonly format: "json" | "text" | "loading"; readonly exitCode: number },
+  read: () => readonly PolicyFile[],
+): readonly PolicyFile[] {
   try {
-    return [...readPolicyFiles(data, ignore), ...bundle.flatMap((folder) => readBundle(folder, ignore))];
+    return read();
   } catch (error) {
-    if (!(error instanceof MissingFile) || format !== "json") throw error;
-    print({
-      stdout: `${JSON.stringify({ errors: [{ message: error.message }] }, undefined, 2)}\n`,
-      stderr: "",
-      exitCode: 2,
-    });
-    return process.exit(2);
+    if (!(error instanceof MissingFile)) throw error;
+    const stdout =
+      format === "json" ? `${JSON.stringify({ errors: [{ message: error.message }] }, undefined, 2)}\n` : "";
+    const stderr = `1 error occurred${format === "loading" ? " during loading" : ""}: ${error.message}\n`;
+    print({ stdout, stderr: format === "json" ? "" : stderr, exitCode });
+    return process.exit(exitCode);
   }
+}
+
+const loading = { format: "loading", exitCode: 1 } as const;
+
+/** What a test or a check is about: files and folders, or bundles. */
+const readPaths = (paths: readonly string[], { bundle, ignore }: CommonFlags & BundleFlag): readonly PolicyFile[] =>
+  reading(loading, () => (bundle ? paths.flatMap((path) => readBundle(path, ignore)) : readPolicyFiles(paths, ignore)));
+
+interface BundleFlag {
+  readonly bundle?: boolean;
 }
 
 /** `-d a.rego b.rego QUERY` and `-d a.rego QUERY` both mean what they look like: what is left over is the query. */
@@ -127,11 +145,12 @@ function queryAndData(
   return { query, data: data.slice(0, -1) };
 }
 
-interface TestFlags extends CommonFlags {
+interface TestFlags extends CommonFlags, BundleFlag {
   readonly verbose?: boolean;
   readonly run?: string;
   readonly coverage?: boolean;
   readonly threshold?: number;
+  readonly exitZeroOnSkipped?: boolean;
   readonly format: "pretty" | "json";
 }
 
@@ -143,6 +162,8 @@ function testsCommand(): Command {
     .option("-r, --run <pattern>", "only tests whose names match")
     .option("-c, --coverage", "report coverage as JSON")
     .option("-t, --threshold <percent>", "fail below this coverage", parsePercent)
+    .option("-z, --exit-zero-on-skipped", "exit with 0 although tests are skipped")
+    .option("-b, --bundle", "the paths are bundles: folders or archives (.tar.gz)")
     .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"))
     .addHelpText("after", "\nExamples:\n  capstan rego test -v policies/\n");
   return withCommonFlags(command).action((paths: readonly string[], flags: TestFlags) =>
@@ -150,12 +171,13 @@ function testsCommand(): Command {
       print(
         testCommand({
           env: envOf(flags),
-          files: readPolicyFiles(paths, flags.ignore),
+          files: readPaths(paths, flags),
           ...common(flags),
           verbose: flags.verbose ?? false,
           ...(flags.run !== undefined && { run: flags.run }),
           coverage: (flags.coverage ?? false) || flags.threshold !== undefined,
           ...(flags.threshold !== undefined && { threshold: flags.threshold }),
+          exitsZeroOnSkipped: flags.exitZeroOnSkipped ?? false,
           format: flags.format,
         }),
       ),
@@ -167,14 +189,13 @@ function checksCommand(): Command {
   const command = new Command("check")
     .description("Check that policies compile; silent when they do.")
     .addArgument(new Argument("<path...>", "policy files, or folders of them"))
+    .option("-b, --bundle", "the paths are bundles: folders or archives (.tar.gz)")
     .addOption(new Option("-f, --format <format>", "how to print").choices(["pretty", "json"]).default("pretty"))
     .addHelpText("after", "\nExamples:\n  capstan rego check --strict policies/\n");
   return withCommonFlags(command).action(
-    (paths: readonly string[], flags: CommonFlags & { readonly format: "pretty" | "json" }) =>
+    (paths: readonly string[], flags: CommonFlags & BundleFlag & { readonly format: "pretty" | "json" }) =>
       failClearly(async () =>
-        print(
-          checkCommand({ env, files: readPolicyFiles(paths, flags.ignore), ...common(flags), format: flags.format }),
-        ),
+        print(checkCommand({ env, files: readPaths(paths, flags), ...common(flags), format: flags.format })),
       ),
   );
 }
@@ -208,6 +229,12 @@ function readText(file: string | number, name: string): string {
   } catch (error) {
     throw new Failure(`${name} cannot be read: ${whyUnreadable(error)}`);
   }
+}
+
+function readInput(file: string): string {
+  if (existsSync(file)) return readText(file, file);
+  print({ stdout: "", stderr: `open ${file}: no such file or directory\n`, exitCode: 2 });
+  return process.exit(2);
 }
 
 function parsePercent(text: string): number {

@@ -20,6 +20,7 @@ import { checkRecursion } from "./recursion.ts";
 import { resolveQuery, resolveRule } from "./resolve.ts";
 import { orderBody, orderRule } from "./safety.ts";
 import { checkTemplateBody, checkTemplates } from "./templates.ts";
+import { withTestCases } from "./test-cases.ts";
 import { TypeChecker } from "./type-check.ts";
 import { checkWiths } from "./with-checks.ts";
 
@@ -28,6 +29,8 @@ export interface CompileOptions {
   readonly strict?: boolean;
   /** Keeps calls of `print`; otherwise they are erased. */
   readonly keepsPrint?: boolean;
+  /** Lets test rules with cases say which case they are at; the caller brings the built-in for it. */
+  readonly notesTestCases?: boolean;
   /** On unless switched off: types of operands, comparisons and refs. */
   readonly checksTypes?: boolean;
   /** Built-ins that policies may not call. */
@@ -124,7 +127,9 @@ export function compileModules(modules: readonly Module[], options: CompileOptio
   }
   diagnostics.throwIfAny(true);
 
-  const rules = ordered.map(({ rule, source, module }) => compiledRule(rule, source, module));
+  const rules = ordered.map(({ rule, source, module }) =>
+    compiledRule(options.notesTestCases ? withTestCases(rule) : rule, source, module),
+  );
   return {
     program: buildProgram(
       rules,

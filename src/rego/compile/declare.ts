@@ -1,6 +1,6 @@
 /** Declares variables: the patterns of `:=` and `some … in`, `some x`, `every`, and the arguments of functions. */
 
-import type { Body, RefTerm, Term, VarTerm } from "../syntax/ast.ts";
+import type { Body, Location, RefTerm, Term, VarTerm } from "../syntax/ast.ts";
 import { operatorName } from "../syntax/ast.ts";
 import { valueName } from "../syntax/print.ts";
 import type { Occurrence, ResolveContext, Scope } from "./scope.ts";
@@ -57,7 +57,8 @@ export function declarePattern(
   }
 }
 
-export function declareArguments(term: Term, scope: Scope, context: ResolveContext): void {
+/** `loc` is the place of the rule. */
+export function declareArguments(term: Term, loc: Location, scope: Scope, context: ResolveContext): void {
   switch (term.kind) {
     case "var":
       if (!term.name.startsWith("$") && !scope.declarations.has(term.name)) {
@@ -65,11 +66,17 @@ export function declareArguments(term: Term, scope: Scope, context: ResolveConte
         scope.declarations.set(term.name, { local, occurrence: "argument", uses: -1, loc: term.loc });
       }
       return;
+    case "ref":
+      if (isRootDocument(term)) {
+        const message = `args must not shadow ${term.parts[0].name} (use a different variable name)`;
+        context.diagnostics.report("rego_compile_error", loc, message);
+      }
+      return;
     case "array":
-      for (const item of term.items) declareArguments(item, scope, context);
+      for (const item of term.items) declareArguments(item, loc, scope, context);
       return;
     case "object":
-      for (const [, value] of term.entries) declareArguments(value, scope, context);
+      for (const [, value] of term.entries) declareArguments(value, loc, scope, context);
       return;
     case "call":
       context.diagnostics.report("rego_compile_error", term.loc, "rule arguments cannot contain calls");

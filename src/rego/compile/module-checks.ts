@@ -51,13 +51,6 @@ function checkShadowing(rule: Rule, diagnostics: Diagnostics, isFirst: boolean):
   if (isFirst && head?.kind === "var" && isReserved(head.name)) {
     diagnostics.reportMinor(rule.loc, `rules must not shadow ${head.name} (use a different rule name)`);
   }
-  if (isFirst) {
-    for (const arg of rule.head.args ?? []) {
-      const root = arg.kind === "ref" && arg.parts.length === 1 ? arg.parts[0] : undefined;
-      if (root?.kind !== "var" || !isReserved(root.name)) continue;
-      diagnostics.reportMinor(arg.loc, `args must not shadow ${root.name} (use a different variable name)`);
-    }
-  }
   eachExpr(rule.body, (expr) => {
     if (expr.kind !== "expr-call") return;
     const name = operatorName(expr.operator);

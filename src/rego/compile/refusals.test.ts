@@ -15,6 +15,22 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: "an argument with the name of the input is all that is reported",
+    source: "f([input]) := 1 if x",
+    refused: ["rego_compile_error: args must not shadow input (use a different variable name)"],
+  },
+  {
+    name: "no argument has the name of a document, not even in v0",
+    source: "f(data) = 1 { true }",
+    version: "v0",
+    refused: ["rego_compile_error: args must not shadow data (use a different variable name)"],
+  },
+  {
+    name: "a variable that is assigned from an unsafe one is not called unsafe itself",
+    source: "p if {\n\tx := y\n\tx > 1\n}",
+    refused: ["rego_unsafe_var_error: var y is unsafe"],
+  },
+  {
     name: "a variable that not mentions cannot be declared below it",
     source: "import future.keywords.not\n\np if {\n\tnot x != 1\n\tx := 2\n}",
     refused: ["rego_compile_error: var x referenced above"],

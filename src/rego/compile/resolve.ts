@@ -14,7 +14,7 @@ import { eachVar, varsOfExpr } from "./variables.ts";
 
 export function resolveRule(rule: Rule, context: ResolveContext): Rule {
   const argumentScope = new Scope(undefined, new Set());
-  for (const arg of rule.head.args ?? []) declareArguments(arg, argumentScope, context);
+  for (const arg of rule.head.args ?? []) declareArguments(arg, rule.loc, argumentScope, context);
   const resolved = resolveBranch(rule, argumentScope, context);
   if (context.strict) reportUnusedArguments(rule, argumentScope, context);
   return resolved;

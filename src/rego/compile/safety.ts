@@ -94,13 +94,26 @@ function sameNames(left: ReadonlySet<string>, right: ReadonlySet<string>): boole
 function reportPending(pending: ReadonlyMap<Expr, ReadonlySet<string>>, context: SafetyContext): void {
   const unsafe: { readonly name: string; readonly loc: Location }[] = [];
   for (const [expr, names] of pending) {
-    for (const name of names) unsafe.push({ name, loc: locationOfVar(expr, name) ?? expr.loc });
+    for (const name of names) unsafe.push({ name, loc: expr.loc });
   }
   // A generated variable is unsafe only because something that the author wrote is.
   const isWritten = ({ name }: { readonly name: string }): boolean =>
     name.startsWith("$") || !context.names.isAnonymous(name);
-  const shown = unsafe.some(isWritten) ? unsafe.filter(isWritten) : unsafe.slice(0, 1);
+  const written = unsafe.filter(isWritten);
+  // What is assigned is unsafe only because what it is assigned from is.
+  const assigned = assignedVars(pending.keys());
+  const sources = written.filter(({ name }) => !assigned.has(name));
+  const shown = sources.length > 0 ? sources : written.length > 0 ? written : unsafe.slice(0, 1);
   for (const { name, loc } of shown) reportUnsafe(name, loc, context);
+}
+
+function assignedVars(exprs: Iterable<Expr>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const expr of exprs) {
+    const [target] = expr.kind === "expr-call" && expr.isAssignment ? expr.args : [];
+    if (target !== undefined) eachVar(target, (name) => names.add(name));
+  }
+  return names;
 }
 
 function reportUnsafe(name: string, loc: Location, context: SafetyContext): void {
@@ -113,25 +126,6 @@ function reportUnsafe(name: string, loc: Location, context: SafetyContext): void
   if (isGenerated && errors.some((error) => error.code === "rego_unsafe_var_error")) return;
   const subject = isGenerated ? `expression ${loc.text}` : `var ${context.names.sourceOf(name)}`;
   context.diagnostics.report("rego_unsafe_var_error", loc, `${subject} is unsafe`);
-}
-
-function locationOfVar(expr: Expr, name: string): Location | undefined {
-  let found: Location | undefined;
-  const visit = (term: Term): void => {
-    if (found !== undefined) return;
-    if (term.kind === "var" && term.name === name) found = term.loc;
-    else if (term.kind === "ref") term.parts.forEach(visit);
-    else if (term.kind === "array" || term.kind === "set") term.items.forEach(visit);
-    else if (term.kind === "object") {
-      for (const [key, value] of term.entries) {
-        visit(key);
-        visit(value);
-      }
-    }
-  };
-  if (expr.kind === "expr-term") visit(expr.term);
-  if (expr.kind === "expr-call") expr.args.forEach(visit);
-  return found;
 }
 
 /** Nothing is inside it. */

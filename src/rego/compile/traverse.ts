@@ -12,6 +12,11 @@ export function eachExpr(body: Body, visit: (expr: Expr) => void): void {
   traverseBody(body, { expr: visit });
 }
 
+/** Every expression of the bodies inside a term. */
+export function eachExprInTerm(term: Term, visit: (expr: Expr) => void): void {
+  traverseTerm(term, { expr: visit });
+}
+
 /** Every comprehension of an expression, also those inside other bodies of it. */
 export function eachComprehension(expr: Expr, visit: (comprehension: Comprehension) => boolean): void {
   traverseExpr(expr, { comprehension: visit });

@@ -83,6 +83,16 @@ const cases: readonly { readonly name: string; readonly source: string; readonly
     answer: "7",
   },
   {
+    name: "of rules with the same constant, those after the first that holds are not evaluated",
+    source: "p := 1 if input.zero == 0\n\np := 1 if 1 / input.zero == 1",
+    answer: "1",
+  },
+  {
+    name: "objects with a fixed place exist even without fields",
+    source: 'p[1]["z"][true] := 3 if input.missing\n\np[2][x] := 3 if x := input.missing\n\np["a"] := 1',
+    answer: '{"1":{"z":{}},"2":{},"a":1}',
+  },
+  {
     name: "a rule is not started if a base document that it takes is missing",
     source: "p if {\n\tcount(input.zero) == 1\n\tx := data.missing\n\tx == 1\n}",
     answer: "undefined",

@@ -18,6 +18,11 @@ export class DocumentBuilder {
     this.insertions++;
   }
 
+  /** An empty object, where there is nothing yet. */
+  open(path: readonly Value[], rule: CompiledRule): void {
+    this.#parent([...path, null], rule);
+  }
+
   add(path: readonly Value[], member: Value, rule: CompiledRule): void {
     const { parent, key } = this.#parent(path, rule);
     let set = parent.get(key);

@@ -31,14 +31,20 @@ export function planBody(body: Body, bound: Bound, finish: (after: Bound) => Exe
 const found: Exec = () => true;
 
 function planExpr(expr: Expr, bound: Bound, next: Exec, plan: PlanContext): Exec {
-  const exec = planModified(expr, bound, next, plan);
-  const { observer } = plan;
-  if (observer === undefined || expr.generated === true) return exec;
-  const { slots } = plan;
+  const { observer, slots } = plan;
+  if (observer === undefined) return planModified(expr, bound, next, plan);
+  // An expression fails if nothing ever follows it; asking for another way is no failure.
+  let successes = 0;
+  const counted: Exec = (frame) => {
+    successes++;
+    return next(frame);
+  };
+  const exec = planModified(expr, bound, counted, plan);
   return (frame) => {
     observer.enterExpr?.(expr, frame, slots);
+    const before = successes;
     const isDone = exec(frame);
-    if (!isDone) observer.failExpr?.(expr);
+    if (successes === before) observer.failExpr?.(expr);
     return isDone;
   };
 }

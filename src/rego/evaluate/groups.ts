@@ -1,18 +1,25 @@
-/** Evaluation of rules: every document is computed once per evaluation and remembered. */
-import type { Term } from "../syntax/ast.ts";
-import { compareValues, equalValues } from "../values/compare.ts";
-import { scalarKeyOf } from "../values/number.ts";
+import { equalValues } from "../values/compare.ts";
 import { canonicalText, RegoObject, RegoSet, type Value } from "../values/value.ts";
 import { conflictError, SecondValue } from "./conflicts.ts";
 import { type DeferredConflicts, isConflict } from "./deferred-conflicts.ts";
 import { DocumentBuilder } from "./document-builder.ts";
 import { RegoError } from "./errors.ts";
 import { type Evaluator, newFrame, type Observer, type PlanContext, Slots } from "./frame.ts";
-import { lookup } from "./lookup.ts";
-import type { Machine, MemoEntry } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 import type { CompiledRule, FunctionGroup, ObjectGroup, Program, RuleGroup, RuleNode } from "./program.ts";
 import { findNode } from "./program.ts";
 import { baseAt } from "./refs.ts";
+import {
+  fixedPlace,
+  haveOneValue,
+  isOverridden,
+  isPrefix,
+  mayMatch,
+  memoEntry,
+  memoKey,
+  mergeDocuments,
+  walk,
+} from "./rule-documents.ts";
 import { candidateRules, type RuleIndex } from "./rule-index.ts";
 import { builders, planKeyedRule, planSetRule, planValueRule, type RulePlan } from "./rule-plans.ts";
 import { constantValue } from "./terms.ts";
@@ -29,6 +36,7 @@ export class RuleEvaluator implements Evaluator {
   readonly #plans = new Map<CompiledRule, RulePlan>();
   readonly #keyedPlans = new Map<CompiledRule, (RulePlan | undefined)[]>();
   readonly #indexes: (RuleIndex | undefined)[] = [];
+  readonly #agreements = new WeakMap<readonly CompiledRule[], boolean>();
 
   constructor(
     program: Program,
@@ -171,11 +179,16 @@ export class RuleEvaluator implements Evaluator {
   #single(group: RuleGroup, args: readonly Value[] | undefined): Value | undefined {
     if (this.#deferred !== undefined) return this.#singleInOrder(group, args, this.#deferred);
     let result: Value | undefined;
-    for (const rule of this.#candidates(group, args)) {
+    const candidates = this.#candidates(group, args);
+    for (const rule of candidates) {
       const value = this.#runBranches(group, rule, args);
       if (value === undefined) continue;
-      if (result === undefined) result = value;
-      else if (!equalValues(result, value)) throw this.conflict(group, args, rule, [result, value]);
+      if (result !== undefined) {
+        if (!equalValues(result, value)) throw this.conflict(group, args, rule, [result, value]);
+        continue;
+      }
+      result = value;
+      if (this.#agree(candidates)) return result;
     }
     if (result !== undefined) return result;
     const { defaultRule } = group;
@@ -192,11 +205,13 @@ export class RuleEvaluator implements Evaluator {
       result ??= value;
     };
     try {
-      for (const rule of this.#candidates(group, args)) {
+      const candidates = this.#candidates(group, args);
+      for (const rule of candidates) {
         const value = this.#runBranches(group, rule, args, keep);
         if (value !== undefined && result !== undefined && !equalValues(result, value)) {
           throw this.conflict(group, args, rule, [result, value]);
         }
+        if (result !== undefined && this.#agree(candidates)) return result;
       }
     } catch (error) {
       if (result === undefined || !isConflict(error)) throw error;
@@ -242,6 +257,16 @@ export class RuleEvaluator implements Evaluator {
     }
   }
 
+  /** Rules with one and the same constant: when the first of them holds, OPA does not look at the others. */
+  #agree(rules: readonly CompiledRule[]): boolean {
+    let isKnown = this.#agreements.get(rules);
+    if (isKnown === undefined) {
+      isKnown = haveOneValue(rules);
+      this.#agreements.set(rules, isKnown);
+    }
+    return isKnown;
+  }
+
   #candidates(group: RuleGroup, args: readonly Value[] | undefined): readonly CompiledRule[] {
     if (group.rules.length < 2) return group.rules;
     return candidateRules(group, this.#indexes, this.#machine, args);
@@ -270,7 +295,10 @@ export class RuleEvaluator implements Evaluator {
     const plan = this.#plan(rule, group);
     const frame = newFrame(plan.slots);
     const observer = this.#observer;
-    observer?.enterRule?.(rule.source);
+    if (observer !== undefined) {
+      if (!plan.mayStart()) return undefined;
+      observer.enterRule?.(rule.source);
+    }
     if (args !== undefined) for (let index = 0; index < args.length; index++) frame[index + 1] = args[index];
     if (keep === undefined) plan.run(frame);
     else {
@@ -303,7 +331,10 @@ export class RuleEvaluator implements Evaluator {
       const plan = this.#setPlan(rule);
       const frame = newFrame(plan.slots);
       frame[0] = set;
-      this.#observer?.enterRule?.(rule.source);
+      if (this.#observer !== undefined) {
+        if (!plan.mayStart()) continue;
+        this.#observer.enterRule?.(rule.source);
+      }
       const before = set.size;
       plan.run(frame);
       if (set.size > before) this.#observer?.exitRule?.(rule.source, set);
@@ -332,6 +363,10 @@ export class RuleEvaluator implements Evaluator {
       }
     }
     for (const rule of group.rules) {
+      // Objects with a fixed place exist even without fields.
+      const place = rule.keys.length > 1 ? fixedPlace(rule.keys) : [];
+      if (place.length > 0 && mayMatch(rule.keys, keys) && walk(builder.root, place) === undefined)
+        builder.open(place, rule);
       // A set with a fixed place exists even without members.
       const isFixedSet = rule.head.value === undefined && rule.keys.every(({ kind }) => kind === "scalar");
       if (!isFixedSet || !mayMatch(rule.keys, keys)) continue;
@@ -360,71 +395,14 @@ export class RuleEvaluator implements Evaluator {
     plans[given] = plan;
     const frame = newFrame(plan.slots);
     for (let index = 0; index < given; index++) frame[index + 1] = keys[index];
+    if (this.#observer !== undefined) {
+      if (!plan.mayStart()) return;
+      this.#observer.enterRule?.(rule.source);
+    }
     builders.push(builder);
-    this.#observer?.enterRule?.(rule.source);
     const before = builder.insertions;
     plan.run(frame);
     builders.pop();
     if (builder.insertions > before) this.#observer?.exitRule?.(rule.source, builder.root);
   }
-}
-
-function memoEntry(machine: Machine, groupId: number): MemoEntry {
-  let entry = machine.memo[groupId];
-  if (entry === undefined) {
-    entry = { whole: undefined, hasWhole: false, byKey: undefined };
-    machine.memo[groupId] = entry;
-  }
-  return entry;
-}
-
-/** Only scalars make cheap keys; calls with larger arguments are computed again. */
-function memoKey(args: readonly Value[]): unknown {
-  const [first] = args;
-  // Numbers that are written differently but equal share what was computed for the first of them, as in OPA.
-  if (args.length === 1 && first !== undefined) return scalarKeyOf(first);
-  let key = "";
-  for (const arg of args) {
-    const scalar = scalarKeyOf(arg);
-    if (scalar === undefined) return undefined;
-    key += typeof scalar === "string" ? `${JSON.stringify(scalar)},` : `${scalar},`;
-  }
-  return key;
-}
-
-function walk(value: Value | undefined, keys: readonly Value[]): Value | undefined {
-  let current = value;
-  for (const key of keys) {
-    if (current === undefined) return undefined;
-    current = lookup(current, key);
-  }
-  return current;
-}
-
-function mayMatch(pattern: readonly Term[], keys: readonly Value[]): boolean {
-  for (let index = 0; index < Math.min(pattern.length, keys.length); index++) {
-    const part = pattern[index];
-    const key = keys[index];
-    if (part?.kind === "scalar" && key !== undefined && compareValues(part.value, key) !== 0) return false;
-  }
-  return true;
-}
-
-/** The first one wins, except that objects are merged. */
-function mergeDocuments(first: Value, second: Value): Value {
-  if (!(first instanceof RegoObject) || !(second instanceof RegoObject)) return first;
-  const merged = second.copy();
-  for (const [key, value] of first.entries()) {
-    const other = second.get(key);
-    merged.set(key, other === undefined ? value : mergeDocuments(value, other));
-  }
-  return merged;
-}
-
-function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
-  return prefix.every((name, index) => path[index] === name);
-}
-
-function isOverridden(path: readonly string[], overrides: readonly (readonly string[])[]): boolean {
-  return overrides.some((override) => override.length <= path.length && isPrefix(override, path));
 }

@@ -5,12 +5,14 @@ import type { DocumentBuilder } from "./document-builder.ts";
 import { planBody } from "./expressions.ts";
 import { Bindings, type Bound, type Exec, type Matcher, type PlanContext, type Slots } from "./frame.ts";
 import type { CompiledRule, RuleGroup } from "./program.ts";
-import { startsOnlyIfPossible } from "./rule-start.ts";
+import { startCheck, startsOnlyIfPossible } from "./rule-start.ts";
 import { constantValue, planGetter, planMatcher } from "./terms.ts";
 
 export interface RulePlan {
   readonly slots: Slots;
   readonly run: Exec;
+  /** For observers, who are not to see rules that OPA's index would have left out. */
+  readonly mayStart: () => boolean;
 }
 
 /** Slot 0 takes the value; the arguments of a function are in the slots after it. */
@@ -117,5 +119,9 @@ function planned(
           }
           return body(frame);
         };
-  return { slots, run: startsOnlyIfPossible(rule, machine, program, run) };
+  return {
+    slots,
+    run: startsOnlyIfPossible(rule, machine, program, run),
+    mayStart: startCheck(rule, machine, program),
+  };
 }

@@ -3,6 +3,7 @@
  * which one of its expressions compares or takes, does not have a fitting value. Mostly that only saves time, but
  * nothing in such a rule can fail either; so this looks at expressions that stand behind one that could fail.
  */
+import { once } from "../compile/once.ts";
 import { type Body, type Expr, operatorName, type RefTerm, type Term } from "../syntax/ast.ts";
 import { equalValues } from "../values/compare.ts";
 import { isArray, type Value } from "../values/value.ts";
@@ -19,15 +20,23 @@ interface Condition {
 }
 
 export function startsOnlyIfPossible(rule: CompiledRule, machine: Machine, program: Program, run: Exec): Exec {
-  const conditions = conditionsOf(rule.body, program);
-  if (conditions.length === 0) return run;
-  return (frame) => {
-    for (const { root, path, fits } of conditions) {
-      const value = valueAt(root === "input" ? machine.input : machine.data, path);
-      if (value === undefined || !fits(value)) return false;
-    }
-    return run(frame);
-  };
+  const start = rule.body.findIndex(mayFail);
+  const conditions = start === -1 ? [] : conditionsOf(rule.body.slice(start + 1), program);
+  return conditions.length === 0 ? run : (frame) => hold(conditions, machine) && run(frame);
+}
+
+/** The whole question, which only those ask who see when a rule starts. */
+export function startCheck(rule: CompiledRule, machine: Machine, program: Program): () => boolean {
+  const conditions = once(() => conditionsOf(rule.body, program));
+  return () => hold(conditions(), machine);
+}
+
+function hold(conditions: readonly Condition[], machine: Machine): boolean {
+  for (const { root, path, fits } of conditions) {
+    const value = valueAt(root === "input" ? machine.input : machine.data, path);
+    if (value === undefined || !fits(value)) return false;
+  }
+  return true;
 }
 
 function valueAt(start: Value | undefined, path: readonly Value[]): Value | undefined {
@@ -40,9 +49,7 @@ function valueAt(start: Value | undefined, path: readonly Value[]): Value | unde
 }
 
 function conditionsOf(body: Body, program: Program): readonly Condition[] {
-  const start = body.findIndex(mayFail);
-  if (start === -1) return [];
-  return body.slice(start + 1).flatMap((expr) => {
+  return body.flatMap((expr) => {
     const condition = conditionOf(expr, program);
     return condition === undefined ? [] : [condition];
   });

@@ -135,6 +135,10 @@ export class Cursor {
     return locationOf(this.lexed, start, Math.max(this.lastEnd, start.start));
   }
 
+  locationOf(token: Token): Location {
+    return locationOf(this.lexed, token);
+  }
+
   here(): Location {
     return locationOf(this.lexed, this.token);
   }

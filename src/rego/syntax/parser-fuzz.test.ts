@@ -87,6 +87,25 @@ const longTexts: readonly { name: string; make: (size: number) => string }[] = [
     make: (size) => `package a\nimport future.keywords.or\np if { true${" or true".repeat(size)} }`,
   },
   { name: "a long template", make: (size) => `package a\np := $"${"{input.x} ".repeat(size)}"` },
+  { name: "a long set", make: (size) => `package a\np := {${"1, ".repeat(size)}}` },
+  { name: "a long string", make: (size) => `package a\np := "${"a\\n".repeat(size)}"` },
+  { name: "a long raw string", make: (size) => `package a\np := \`${"a\n".repeat(size)}\`` },
+  { name: "a long comment", make: (size) => `package a\n${"# a\n".repeat(size)}p := 1` },
+  { name: "a long list of arguments", make: (size) => `package a\np := f(${"1, ".repeat(size)}1)` },
+  {
+    name: "a long chain of else",
+    make: (size) => `package a\np := 1 if input.x${" else := 2 if input.y".repeat(size)}`,
+  },
+  { name: "a long chain of with", make: (size) => `package a\np if input.x${" with input.x as 1".repeat(size)}` },
+  { name: "many declarations", make: (size) => `package a\np if {\n${"some x in input.x\n".repeat(size)}}` },
+  ...["|", "&", "-", "*", "/", "%", "==", "!=", "<", ">=", "in", "=", ":=", ",", ";", "."].map((operator) => ({
+    name: `a long chain of ${operator}`,
+    make: (size: number) => `package a\np if { x${` ${operator} x`.repeat(size)} }`,
+  })),
+  ...["[", "{", "(", '{"a":', "[x | ", "f(", "a[", "not ", "-", "every x in ", '"', "`", '$"{'].map((opening) => ({
+    name: `a text that opens ${opening.trim()} and never ends`,
+    make: (size: number) => `package a\np if { ${opening.repeat(size)}`,
+  })),
 ];
 for (const { name, make } of longTexts) {
   test(`${name} parses in linear time`, () => {

@@ -21,7 +21,7 @@ export function parseRules(p: Cursor): readonly Rule[] | undefined {
   }
   const parsed = parseHead(p, isDefault);
   if (parsed === undefined) return undefined;
-  if (isDefault) return parseDefault(p, p.locationFrom(start), parsed);
+  if (isDefault) return parseDefault(p, p.locationFrom(start), p.locationOf(start), parsed);
   const hasIf = p.isKeyword("if");
   const head = { ...settleHead(parsed, hasIf), hasIf };
   let body: Body | undefined;
@@ -29,7 +29,7 @@ export function parseRules(p: Cursor): readonly Rule[] | undefined {
   else if (p.is("{")) body = parseBraces(p);
   else if (head.hasContains) {
     const loc = p.locationFrom(start);
-    return [rule(head, [termExpr(scalar(true, loc))], loc, { generatedBody: true })];
+    return [rule(head, [termExpr(scalar(true, p.locationOf(start)))], loc, { generatedBody: true })];
   }
   if (body === undefined) return undefined;
   let elseRule: Rule | undefined;
@@ -95,17 +95,18 @@ function ruleFromEquality(expr: Expr & { readonly kind: "expr-call" }, assign: b
     if (left.operator.parts[0]?.kind !== "var") return `invalid rule head: ${printRef(left.operator)}`;
     // `f() = 1` is read as the rule `f`, not as a function.
     const args = left.args.length > 0 ? left.args : undefined;
-    return generated({ ...plainHead(left.operator, right, left.loc), args, assign }, expr.loc);
+    return generated({ ...plainHead(left.operator, right, expr.loc), args, assign }, expr.loc, right.loc);
   }
   if (left.kind === "var")
-    return generated({ ...plainHead(refOf([left], left.loc), right, left.loc), assign }, expr.loc);
+    return generated({ ...plainHead(refOf([left], left.loc), right, expr.loc), assign }, expr.loc, right.loc);
   if (left.kind !== "ref") return `${valueName(left)} cannot be used for rule name`;
   if (left.parts[0]?.kind !== "var") return `invalid rule head: ${printRef(left)}`;
-  return generated({ ...plainHead(left, right, left.loc), assign }, expr.loc);
+  return generated({ ...plainHead(left, right, expr.loc), assign }, expr.loc, right.loc);
 }
 
-function generated(head: Head, loc: Location): Rule {
-  return rule(head, [termExpr(scalar(true, loc))], loc, { generatedBody: true });
+/** The body that nobody wrote is where the value is. */
+function generated(head: Head, loc: Location, bodyLoc = loc): Rule {
+  return rule(head, [termExpr(scalar(true, bodyLoc))], loc, { generatedBody: true });
 }
 
 function plainHead(ref: RefTerm, value: Term | undefined, loc: Location): Head {
@@ -217,7 +218,24 @@ function parseBraces(p: Cursor): Body | undefined {
   return body;
 }
 
+/** One branch after another, so that no chain is too long. */
 function parseElse(p: Cursor, head: Head): Rule | undefined {
+  const branches: { readonly start: Token; readonly rule: Rule }[] = [];
+  do {
+    const start = p.token;
+    const branch = parseElseBranch(p, head);
+    if (branch === undefined) return undefined;
+    branches.push({ start, rule: branch });
+    if (branch.generatedBody) break;
+  } while (p.isKeyword("else"));
+  return branches.reduceRight<Rule | undefined>(
+    (elseRule, { start, rule: branch }) =>
+      branch.generatedBody ? branch : { ...branch, loc: p.locationFrom(start), elseRule },
+    undefined,
+  );
+}
+
+function parseElseBranch(p: Cursor, head: Head): Rule | undefined {
   const start = p.token;
   p.advance();
   let value: Term | undefined;
@@ -255,13 +273,7 @@ function parseElse(p: Cursor, head: Head): Rule | undefined {
     const expr = parseLiteral(p);
     body = expr === undefined ? undefined : [expr];
   }
-  if (body === undefined) return undefined;
-  let elseRule: Rule | undefined;
-  if (p.isKeyword("else")) {
-    elseRule = parseElse(p, head);
-    if (elseRule === undefined) return undefined;
-  }
-  return rule(elseHead, body, p.locationFrom(start), { elseRule });
+  return body === undefined ? undefined : rule(elseHead, body, p.locationFrom(start), {});
 }
 
 /** Without a variable of its own: what a ref or a function starts with does not count. */
@@ -287,7 +299,7 @@ function freshWildcards(p: Cursor, args: readonly Term[] | undefined): readonly 
   return args?.map((arg) => (arg.kind === "var" && isWildcard(arg.name) ? { ...arg, name: p.wildcard() } : arg));
 }
 
-function parseDefault(p: Cursor, loc: Location, head: Head): readonly Rule[] | undefined {
+function parseDefault(p: Cursor, loc: Location, keyword: Location, head: Head): readonly Rule[] | undefined {
   if (head.value === undefined) {
     p.error(loc, "illegal default rule (must have a value)");
     return undefined;
@@ -309,7 +321,7 @@ function parseDefault(p: Cursor, loc: Location, head: Head): readonly Rule[] | u
     }
     names.add(arg.name);
   }
-  return [rule(head, [termExpr(scalar(true, loc))], loc, { isDefault: true })];
+  return [rule(head, [termExpr(scalar(true, keyword))], loc, { isDefault: true })];
 }
 
 function dynamicKind(term: Term): string | undefined {

@@ -1,0 +1,5 @@
+package bad
+
+p if {
+	x := 
+}

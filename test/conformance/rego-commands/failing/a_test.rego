@@ -1,0 +1,5 @@
+package a_test
+
+test_z if 1 == 1
+
+test_a if 1 == 2
