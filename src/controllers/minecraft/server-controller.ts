@@ -41,6 +41,8 @@ export interface ServerControllerOptions {
   readonly namespace: string;
 }
 
+/** Nobody tells us when a quota has room again, a webhook has changed its mind or a right was given. */
+const refusedRetryMs = 60_000;
 const changeKinds = ["create", "patch", "delete"] as const;
 
 /** Runs servers: workload, Service, NetworkPolicy and routes, always as the object asks for. */
@@ -74,7 +76,10 @@ export function serverController({
     },
     evaluate: planServer,
     act: (plan, context) => metrics.reconciled(controllerName, () => act(plan, context)),
-    reduce: ({ object, decision, outcome, now }) => ({ status: serverStatus(object, decision, outcome, now) }),
+    reduce: ({ object, decision, outcome, now }) => ({
+      status: serverStatus(object, decision, outcome, now),
+      ...(outcome.problems.length > 0 && { requeueAfterMs: refusedRetryMs }),
+    }),
   });
 
   async function act(plan: ServerPlan, context: ActContext<PaperMCServer>): Promise<ServerOutcome> {
