@@ -43,6 +43,8 @@ export interface ServerControllerOptions {
 
 /** Nobody tells us when a quota has room again, a webhook has changed its mind or a right was given. */
 const refusedRetryMs = 60_000;
+/** An owner whose end was not told to us is fought over with the garbage collector until the next list: not without a pause. */
+const calmly = { times: 30, withinMs: 60_000 };
 const changeKinds = ["create", "patch", "delete"] as const;
 
 /** Runs servers: workload, Service, NetworkPolicy and routes, always as the object asks for. */
@@ -60,6 +62,7 @@ export function serverController({
     watches: [watch(Plugin, { map: serversOf, predicates: [or(generationChanged, labelsChanged, deletionChanged)] })],
     fieldManager,
     concurrency: 4,
+    objectRate: calmly,
     permissions: [
       ...[StatefulSet, Service, NetworkPolicy, ConfigMap, TCPRoute, UDPRoute].map((kind) => allow(kind, changeKinds)),
       allow(PersistentVolumeClaim, ["get", "patch"]),
