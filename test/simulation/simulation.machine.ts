@@ -3,13 +3,33 @@ import { test } from "node:test";
 import { calmRun, type Judgement, judgePlan, judgeSeed } from "./explore.ts";
 import type { Plan } from "./plan.ts";
 import { report } from "./report.ts";
+import { actions } from "./stories/actions.ts";
+import { servers } from "./stories/servers.ts";
+import { services } from "./stories/services.ts";
 import { stories } from "./stories/stories.ts";
+import type { Story } from "./story.ts";
 
 /** How long each part explores. What it finds is found again by its seed; only how far it comes depends on the machine. */
-const exploreMs = 12_000;
-const crashMs = 10_000;
+const exploreMs = 8_000;
+const crashMs = 12_000;
 /** Where the seeds begin: another number explores other worlds. */
 const firstSeed = Number(process.env["SIMULATION_SEED"] ?? "1000");
+
+/** Seeds that have found something once: windows shortened by a slow clock, a mirror and a repository that were given up, a fight. */
+const telling: readonly (readonly [Story, number])[] = [
+  [actions, 2004],
+  [services, 24],
+  [services, 49],
+  [servers, 20],
+  [servers, 32],
+  [servers, 67],
+];
+
+for (const [story, seed] of telling)
+  test(`${story.name} ${seed}, which found something once, finds nothing`, async () => {
+    const judged = await judgeSeed(story, seed);
+    assert.deepEqual(judged.violations, [], await report(story, judged));
+  });
 
 for (const story of stories) {
   test(`seed after seed of the ${story.name}`, async (context) => {
