@@ -1,15 +1,12 @@
 // 10,000 objects of 1.2 KB in the cache: heap for each, the longest time that the event loop stood still while they came
 // in, and how long it took; as pages and as a streamed list, against @kubernetes/client-node's informer on the same TLS
 // server in the same run. The peer is installed into a temporary folder; server and peer are those of the client benchmark.
-import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { installPeer, peerVersion, startServer } from "./client/peer-setup.ts";
 
-const peerVersion = "2.0.1";
 const rounds = 5;
 const maxHeapPerObject = 2_200;
 const maxBlockRatio = 1 / 5;
@@ -84,25 +81,4 @@ function print(rows: Readonly<Record<string, Answer>>): void {
       `${name.padEnd(20)} ${heapPerObject} bytes each, longest block ${blockMs} ms, synced in ${syncMs} ms${get}`,
     );
   }
-}
-
-async function installPeer(): Promise<string> {
-  const folder = join(tmpdir(), `capstan-bench-client-node-${peerVersion}`);
-  if (existsSync(join(folder, "node_modules", "@kubernetes", "client-node", "package.json"))) return folder;
-  console.error(`installing @kubernetes/client-node ${peerVersion} into a temporary folder…`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{"private":true}\n');
-  const npm = process.env["npm_execpath"];
-  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", `@kubernetes/client-node@${peerVersion}`];
-  await execute(npm ? process.execPath : "npm", npm ? [npm, ...args] : args, { cwd: folder });
-  return folder;
-}
-
-async function startServer(): Promise<{ readonly url: string; readonly ca: string; stop(): void }> {
-  const child = spawn(process.execPath, [file("client/server.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { url, ca } = JSON.parse(line) as { url: string; ca: string };
-    return { url, ca, stop: () => void child.kill() };
-  }
-  throw new Error("the benchmark's server did not start");
 }

@@ -1,18 +1,17 @@
 // The client and its informer against @kubernetes/client-node 2.x on the same TLS server, each in processes of its own.
 // The peer is installed into a temporary folder: it is no dependency of this project.
-import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
+import { installPeer, peerVersion, startServer } from "./client/peer-setup.ts";
 import { faults } from "./client/survival.ts";
 
-const peerVersion = "2.0.1";
 const rounds = 5;
 const execute = promisify(execFile);
 const file = (name: string): string => fileURLToPath(new URL(`client/${name}`, import.meta.url));
@@ -225,27 +224,6 @@ function print(rows: readonly Row[]): void {
     console.log(
       `${`${name}${unit && ` (${unit})`}`.padEnd(66)} ${String(ours).padStart(9)} ${String(peer).padStart(9)} ${String(ratio).padStart(7)}  ${goal}${met ? "" : "  MISSED"}`,
     );
-}
-
-async function installPeer(): Promise<string> {
-  const folder = join(tmpdir(), `capstan-bench-client-node-${peerVersion}`);
-  if (existsSync(join(folder, "node_modules", "@kubernetes", "client-node", "package.json"))) return folder;
-  console.error(`installing @kubernetes/client-node ${peerVersion} into a temporary folder…`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{"private":true}\n');
-  const npm = process.env["npm_execpath"];
-  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", `@kubernetes/client-node@${peerVersion}`];
-  await execute(npm ? process.execPath : "npm", npm ? [npm, ...args] : args, { cwd: folder });
-  return folder;
-}
-
-async function startServer(): Promise<{ readonly url: string; readonly ca: string; stop(): void }> {
-  const child = spawn(process.execPath, [file("server.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { url, ca } = JSON.parse(line) as { url: string; ca: string };
-    return { url, ca, stop: () => void child.kill() };
-  }
-  throw new Error("the benchmark's server did not start");
 }
 
 const runTask = (who: "ours" | "peer", options: object): Promise<Answer> =>

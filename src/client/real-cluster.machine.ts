@@ -3,41 +3,18 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { missingRealServer, type RealServer, startRealServer } from "../../scripts/cluster/api-server.ts";
+import { Namespace } from "../api/builtin/cluster.ts";
+import { ConfigMap } from "../api/builtin/configuration.ts";
+import { CustomResourceDefinition } from "../api/builtin/custom-resource-definition.ts";
+import { Deployment } from "../api/builtin/workloads.ts";
 import { sleep } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
 import type { KindRef } from "../kube/kind.ts";
-import type { KubeObject } from "../kube/object.ts";
 import { isAlreadyExists, isApplyConflict, isConflict, isInvalid, isKindMissing, isNotFound } from "./api-error.ts";
 import type { Client } from "./client.ts";
 import { type ClusterClient, clientFromKubeconfig } from "./connect.ts";
 import { isInitialEventsEnd } from "./watch-stream.ts";
 import { dryRunning, inNamespace } from "./wrappers.ts";
-
-interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-const ConfigMap: KindRef<ConfigMap> = {
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  namespaced: true,
-};
-const Namespace: KindRef = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
-const Deployment: KindRef<KubeObject & { readonly spec: unknown }> = {
-  group: "apps",
-  version: "v1",
-  kind: "Deployment",
-  plural: "deployments",
-  namespaced: true,
-};
-const CustomResourceDefinition: KindRef<KubeObject & { readonly spec: unknown }> = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-};
 
 const { KUBECONFIG: named } = process.env;
 const skip = named ? false : missingRealServer;
@@ -197,7 +174,7 @@ describe("against a real API server", { skip, timeout: 120_000 }, () => {
     assert.equal(await client.discover(group, "Widget"), undefined);
     const Widget: KindRef = { group, version: "v1", kind: "Widget", plural: "widgets", namespaced: true };
     assert.ok(isKindMissing(await client.list(Widget).catch((error: unknown) => error)));
-    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    const schema = { openAPIV3Schema: { type: "object" as const, "x-kubernetes-preserve-unknown-fields": true } };
     await client.create(CustomResourceDefinition, {
       metadata: { name: `widgets.${group}` },
       spec: {

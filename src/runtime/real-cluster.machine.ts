@@ -3,13 +3,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { missingRealServer, type RealServer, startRealServer } from "../../scripts/cluster/api-server.ts";
+import { Namespace } from "../api/builtin/cluster.ts";
+import { ConfigMap } from "../api/builtin/configuration.ts";
+import { CustomResourceDefinition } from "../api/builtin/custom-resource-definition.ts";
 import type { Client } from "../client/client.ts";
 import { type ClusterClient, clientFromKubeconfig } from "../client/connect.ts";
 import { sleep } from "../env/env.ts";
 import { systemEnv } from "../env/system.ts";
 import { customResourceDefinition } from "../kube/crd.ts";
-import { defineKind, type KindRef } from "../kube/kind.ts";
-import type { KubeObject } from "../kube/object.ts";
+import { defineKind } from "../kube/kind.ts";
 import { controllerReference } from "../kube/owner-reference.ts";
 import { integer, object, optional } from "../kube/schema/build.ts";
 import { defineController } from "./controller.ts";
@@ -18,25 +20,6 @@ import { createInformer } from "./informer.ts";
 import { LeaseKind } from "./leader-election.ts";
 import { silentLogger } from "./log.ts";
 import { createManager } from "./manager.ts";
-
-interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-const ConfigMap: KindRef<ConfigMap> = {
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  namespaced: true,
-};
-const Namespace: KindRef = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
-const CustomResourceDefinition: KindRef<KubeObject & { readonly spec: unknown }> = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-};
 
 const group = `r${process.pid}.capstan.test`;
 const Widget = defineKind({

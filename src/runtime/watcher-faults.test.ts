@@ -350,6 +350,21 @@ describe("faults of the watch", () => {
     await follower.stop();
   });
 
+  test("F14: a watch goes on from its last bookmark, though the server has forgotten everything before it", async () => {
+    const world = createWorld({ kinds: [Thing, Other] });
+    await put(world, "a");
+    const follower = await follow(world);
+    for (let index = 0; index < 10; index++)
+      await world.direct.create(Other, { metadata: { name: `other-${index}`, namespace: "ns" } });
+    await world.env.advance(180_000);
+    world.store.compact();
+    await world.env.advance(3_000_000);
+    const { lists, watches, expired } = follower.informer.health.counts;
+    assert.ok(watches > 2, `${watches} watches`);
+    assert.deepEqual({ lists, expired }, { lists: 1, expired: 0 });
+    await follower.stop();
+  });
+
   test("F14: late bookmarks never move the position back", async () => {
     const world = createWorld({ kinds: [Thing] });
     const late = {

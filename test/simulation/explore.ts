@@ -31,7 +31,7 @@ export async function judgeSeed(story: Story, seed: number): Promise<Judgement> 
     ...replay,
     ...direct,
   ];
-  return { seed, story: story.name, plan, violations, runs: 3 + (story.wants ? 1 : 0), crashes: first.crashes };
+  return { seed, story: story.name, plan, violations, runs: 3 + (story.wants ? 1 : 0), crashes: first.crashes.length };
 }
 
 /** P4: whatever went wrong on the way, the end is the same. */
@@ -41,7 +41,7 @@ export async function judgePlan(
   plan: Plan,
   calm: RunResult,
   mutation?: Mutation,
-): Promise<{ readonly violations: readonly string[]; readonly digest: string; readonly crashes: number }> {
+): Promise<{ readonly violations: readonly string[]; readonly digest: string; readonly crashes: readonly string[] }> {
   const result = await run({ story, seed, plan, ...(mutation && { mutation }) });
   const ends = story.isHistory ? [] : differences(calm.state, result.state).map((text) => `P4 ${text}`);
   const isWatched = !plan.some(({ kind }) => ["Meddle", "Intruder", "Webhook", "Quota"].includes(kind));

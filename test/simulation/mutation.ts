@@ -13,6 +13,8 @@ export interface Mutation {
   readonly trail?: (trail: AuditTrail, env: Env) => AuditTrail;
   /** Settings of the registry that are not those it was told. */
   readonly registry?: Partial<RegistryOptions>;
+  /** What reaches the registry in place of what services send. */
+  readonly registration?: (target: Readonly<Record<string, unknown>>, env: Env) => Readonly<Record<string, unknown>>;
   /** Windows are measured by the clock of the machine instead of the API server's. */
   readonly ownTime?: boolean;
   /** A bug that a list soon heals is shown with the product's own hour between lists. */

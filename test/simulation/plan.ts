@@ -13,8 +13,13 @@ export type PlannedFault =
       readonly fault: WireKind;
       readonly times: number;
     }
-  /** F19: the process ends at its n-th write, before or after the API has carried it out. */
-  | { readonly kind: "Crash"; readonly who: Replica; readonly atWrite: number; readonly point: "before" | "after" }
+  /** F19: the process ends at its n-th write, or at the plane's, before or after the API has carried it out. */
+  | {
+      readonly kind: "Crash";
+      readonly who: Replica | "any";
+      readonly atWrite: number;
+      readonly point: "before" | "after";
+    }
   /** F30: an admission webhook that stands in the way of the plane. */
   | { readonly kind: "Webhook"; readonly atMs: number; readonly forMs: number; readonly does: WebhookDeed }
   /** F31: no room for another child. */

@@ -20,7 +20,8 @@ const maxWrites = 1_500;
 /** P1: after the last fault the plane comes to rest, and then nothing is written for longer than it lists again. */
 export async function rest(api: SimulatedApi, stage: Stage, quietMs = defaultQuietMs): Promise<readonly string[]> {
   const deadlineMs = api.env.monotonicMs() + restWithinMs;
-  for (let last = -1; ; ) {
+  // Not even a plane that has written nothing yet is taken to rest before it has had the time.
+  for (let last = Number.NaN; ; ) {
     const { writes } = api.journal;
     const quietSince = writes.findLastIndex((write) => isOfInterest(write) && isPlane(write.who));
     if (quietSince === last) return [];

@@ -29,9 +29,11 @@ export interface RunResult {
   readonly state: EndState;
   /** `DELETE capabilitybindings/x` by the plane. */
   readonly deletes: ReadonlySet<string>;
-  /** Writes of the first replica: its crash points. */
+  /** Writes of the first replica, and of both: the crash points. */
   readonly writes: number;
-  readonly crashes: number;
+  readonly planeWrites: number;
+  /** Crash points at which a process ended. */
+  readonly crashes: readonly string[];
   readonly requests: number;
   /** What the user wants at the end, to be asked for directly. */
   readonly wanted: readonly Step[];
@@ -72,6 +74,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
           .map(({ resource, name }) => `${resource}/${name}`),
       ),
       writes: stage.writesOf("plane-a"),
+      planeWrites: stage.planeWrites,
       crashes: stage.crashes,
       requests: api.journal.requests,
     };

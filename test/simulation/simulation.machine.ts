@@ -1,14 +1,35 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { calmRun, type Judgement, judgePlan, judgeSeed } from "./explore.ts";
+import type { Plan } from "./plan.ts";
 import { report } from "./report.ts";
+import { actions } from "./stories/actions.ts";
+import { servers } from "./stories/servers.ts";
+import { services } from "./stories/services.ts";
 import { stories } from "./stories/stories.ts";
+import type { Story } from "./story.ts";
 
 /** How long each part explores. What it finds is found again by its seed; only how far it comes depends on the machine. */
-const exploreMs = 12_000;
-const crashMs = 10_000;
+const exploreMs = 8_000;
+const crashMs = 12_000;
 /** Where the seeds begin: another number explores other worlds. */
 const firstSeed = Number(process.env["SIMULATION_SEED"] ?? "1000");
+
+/** Seeds that have found something once: windows shortened by a slow clock, a mirror and a repository that were given up, a fight. */
+const telling: readonly (readonly [Story, number])[] = [
+  [actions, 2004],
+  [services, 24],
+  [services, 49],
+  [servers, 20],
+  [servers, 32],
+  [servers, 67],
+];
+
+for (const [story, seed] of telling)
+  test(`${story.name} ${seed}, which found something once, finds nothing`, async () => {
+    const judged = await judgeSeed(story, seed);
+    assert.deepEqual(judged.violations, [], await report(story, judged));
+  });
 
 for (const story of stories) {
   test(`seed after seed of the ${story.name}`, async (context) => {
@@ -35,26 +56,35 @@ for (const story of stories) {
   test(`a crash at every write of the ${story.name}, before and after it`, async (context) => {
     const seed = 1;
     const calm = await calmRun(story, seed);
-    const points = Array.from({ length: calm.writes }, (_, index) => index + 1).flatMap((atWrite) =>
-      (["before", "after"] as const).map((point) => ({ kind: "Crash", who: "a", atWrite, point }) as const),
-    );
+    const writes = calm.planeWrites;
     const startedAt = performance.now();
-    let covered = 0;
-    // In an order that leaves no part of the run out when time is up.
-    for (const point of points.toSorted((one, other) => spread(one.atWrite) - spread(other.atWrite))) {
+    const covered = new Set<string>();
+    for (const plan of crashPlans(writes)) {
       if (performance.now() - startedAt > crashMs) break;
-      const { violations, crashes } = await judgePlan(story, seed, [point], calm);
-      assert.deepEqual(
-        violations,
-        [],
-        `again: node test/simulation/again.ts ${story.name} ${seed} '${JSON.stringify([point])}'`,
-      );
-      covered += crashes;
+      const { violations, crashes } = await judgePlan(story, seed, plan, calm);
+      const again = `again: node test/simulation/again.ts ${story.name} ${seed} '${JSON.stringify(plan)}'`;
+      assert.deepEqual(violations, [], again);
+      for (const point of crashes) covered.add(point);
     }
-    context.diagnostic(`${story.name}: ${covered} of ${points.length} crash points covered`);
-    assert.ok(covered > 0);
+    context.diagnostic(`${story.name}: ${covered.size} of ${2 * writes} crash points covered`);
+    assert.ok(covered.size > 0);
   });
 }
 
-/** Multiples of the golden ratio come near every number soon. */
-const spread = (index: number): number => (index * 0.618_033_988_749_895) % 1;
+/**
+ * Every n-th write of the plane is its leader's last, for every beginning: few runs reach all points, and most of them reach
+ * theirs with a crash behind them. The far ones come first, so that no part of the run is left out when time is up.
+ */
+function crashPlans(writes: number): readonly Plan[] {
+  const starts = Array.from({ length: crashEvery }, (_, index) => 1 + ((index * 3) % crashEvery));
+  return (["after", "before"] as const).flatMap((point) =>
+    starts.map((start) =>
+      Array.from({ length: Math.ceil((writes - start + 1) / crashEvery) }, (_, index) => {
+        const atWrite = start + index * crashEvery;
+        return { kind: "Crash", who: "any", atWrite, point } as const;
+      }),
+    ),
+  );
+}
+
+const crashEvery = 10;

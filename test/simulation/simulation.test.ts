@@ -8,6 +8,7 @@ import { report } from "./report.ts";
 import { run } from "./run.ts";
 import { actions } from "./stories/actions.ts";
 import { classes } from "./stories/classes.ts";
+import { services } from "./stories/services.ts";
 import { worlds } from "./stories/worlds.ts";
 
 /**
@@ -22,6 +23,10 @@ test("worlds end as if nothing had gone wrong, in any order and without detours,
 for (const [story, promise] of [
   [classes, "classes of functions end as if nothing had gone wrong, and their children go before them"],
   [actions, "an action has one Job, one effect and its rows in the trail, whatever goes wrong"],
+  [
+    services,
+    "a service that is heard is handed out by every replica, one that is silent by none, and the feed tells of it",
+  ],
 ] as const)
   test(promise, async () => {
     const seed = 1;

@@ -2,7 +2,7 @@ import type { Client } from "../../src/client/client.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import type { Mutation } from "./mutation.ts";
 import { collector, nodeControllers } from "./node.ts";
-import type { Plan, Replica } from "./plan.ts";
+import type { Plan, PlannedFault, Replica } from "./plan.ts";
 import { type ProgramParts, type SimulatedProcess, startProcess } from "./process.ts";
 import { planeLease } from "./properties.ts";
 import type { SimulatedApi } from "./simulated-api.ts";
@@ -12,8 +12,10 @@ import type { Story } from "./story.ts";
 export class Stage {
   readonly api: SimulatedApi;
   readonly user: Client;
-  /** How often a process ended by a crash point that the plan names. */
-  crashes = 0;
+  /** The crash points of the plan at which a process ended. */
+  readonly crashes: string[] = [];
+  /** Writes of both replicas together, in all their incarnations. */
+  planeWrites = 0;
   readonly #options: StageOptions;
   readonly #running = new Map<string, SimulatedProcess>();
   readonly #incarnations = new Map<string, number>();
@@ -82,12 +84,14 @@ export class Stage {
       ...(isReplica && { lease: planeLease }),
       controllers,
       crashAt: (write) => {
-        const point = plan.find(
-          (fault) => fault.kind === "Crash" && name === `plane-${fault.who}` && fault.atWrite === before + write,
-        );
-        if (point?.kind !== "Crash") return undefined;
-        this.crashes++;
-        return point.point;
+        if (isReplica) this.planeWrites++;
+        const isHere = ({ who: where, atWrite }: CrashPoint): boolean =>
+          where === "any"
+            ? isReplica && atWrite === this.planeWrites
+            : name === `plane-${where}` && atWrite === before + write;
+        const point = plan.find((fault): fault is CrashPoint => fault.kind === "Crash" && isHere(fault));
+        if (point !== undefined) this.crashes.push(`${point.atWrite} ${point.point}`);
+        return point?.point;
       },
       onEnd: () => {
         const ended = this.#running.get(name);
@@ -100,6 +104,8 @@ export class Stage {
     this.#running.set(name, started);
   }
 }
+
+type CrashPoint = Extract<PlannedFault, { kind: "Crash" }>;
 
 export interface StageOptions {
   readonly seed: number;

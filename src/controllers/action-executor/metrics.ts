@@ -1,5 +1,5 @@
 import type { Action } from "../../api/action.ts";
-import type { MetricsRegistry } from "../../runtime/metrics.ts";
+import { exponentialBuckets, type MetricsRegistry } from "../../runtime/metrics.ts";
 import type { ConditionVerdict } from "./policy/condition.ts";
 import type { Verdict } from "./policy/decide.ts";
 
@@ -32,13 +32,13 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
     name: "kubernetesexecution_action_execution_duration_seconds",
     help: "How long executions took",
     labels: ["action"] as const,
-    buckets: exponential(0.5, 10),
+    buckets: exponentialBuckets(0.5, 2, 10),
   });
   const jobDurations = registry.histogram({
     name: "kubernetesexecution_job_execution_duration_seconds",
     help: "How long the Jobs of executions ran",
     labels: ["action"] as const,
-    buckets: exponential(0.5, 10),
+    buckets: exponentialBuckets(0.5, 2, 10),
   });
   const commands = registry.counter({
     name: "kubernetesexecution_kubectl_command_execution_total",
@@ -49,7 +49,7 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
     name: "kubernetesexecution_kubectl_command_execution_duration_seconds",
     help: "How long Jobs ran, by the kubectl command that would do the same",
     labels: ["command"] as const,
-    buckets: exponential(0.5, 10),
+    buckets: exponentialBuckets(0.5, 2, 10),
   });
   const successRate = registry.gauge({
     name: "kubernetesexecution_per_action_success_rate",
@@ -64,19 +64,19 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
   const jobCreations = registry.histogram({
     name: "kubernetesexecution_job_creation_duration_seconds",
     help: "How long it took to create a Job",
-    buckets: exponential(0.01, 10),
+    buckets: exponentialBuckets(0.01, 2, 10),
   });
   const dryRunDurations = registry.histogram({
     name: "kubernetesexecution_dryrun_validation_duration_seconds",
     help: "How long dry runs took",
     labels: ["action"] as const,
-    buckets: exponential(0.5, 10),
+    buckets: exponentialBuckets(0.5, 2, 10),
   });
   const policyDurations = registry.histogram({
     name: "kubernetes_executor_policy_evaluation_duration_seconds",
     help: "How long the safety policies took",
     labels: ["result"] as const,
-    buckets: exponential(0.0005, 14),
+    buckets: exponentialBuckets(0.0005, 2, 14),
   });
   const conditions = registry.counter({
     name: "condition_evaluations_total",
@@ -137,9 +137,6 @@ export function executorMetrics(registry: MetricsRegistry): ExecutorMetrics {
 }
 
 const conditionResults = { Met: "passed", NotMet: "failed", Broken: "error" } as const;
-
-const exponential = (start: number, count: number): readonly number[] =>
-  Array.from({ length: count }, (_, power) => start * 2 ** power);
 
 /** Upstream ran kubectl; dashboards made for it tell effects apart by its commands. */
 const kubectlCommands: Readonly<Record<Action, string>> = {

@@ -56,10 +56,7 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
     finalizer: { name: finalizers.plugin, cleanUp: removePlugin },
     observe: (plugin: Plugin, { read, now }) => ({ plugin, servers: serversOf(plugin, read), now }),
     evaluate: ({ plugin, servers, now }): CheckTime =>
-      plugin.status?.fetchedFrom === sourceText(plugin) &&
-      plugin.status.observedGeneration === plugin.metadata.generation
-        ? checkTime(plugin.status.lastFetched, servers, now)
-        : { kind: "Now" },
+      isAnswered(plugin) ? checkTime(plugin.status?.lastFetched, servers, now) : { kind: "Now" },
     act: (due, { object, signal }) => metrics.reconciled("plugin", () => ask(object, due, signal)),
     reduce: ({ object, snapshot, decision, outcome, now }) => {
       const merged = mergePluginFacts(object, outcome.facts, now);
@@ -149,6 +146,12 @@ export function pluginController({ env, outside, baseUrls, metrics }: PluginCont
     }
   }
 }
+
+/** The source has told of what is asked for now; where it failed to, the next check may be a day away, and is not waited for. */
+const isAnswered = (plugin: Plugin): boolean =>
+  plugin.status?.fetchedFrom === sourceText(plugin) &&
+  plugin.status.observedGeneration === plugin.metadata.generation &&
+  plugin.status.repositoryStatus === "available";
 
 /** What came of asking, when to ask again at the earliest, and the tag by which to ask for changes only. */
 interface Asked {

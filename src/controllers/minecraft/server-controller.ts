@@ -41,6 +41,10 @@ export interface ServerControllerOptions {
   readonly namespace: string;
 }
 
+/** Nobody tells us when a quota has room again, a webhook has changed its mind or a right was given. */
+const refusedRetryMs = 60_000;
+/** An owner whose end was not told to us is fought over with the garbage collector until the next list: not without a pause. */
+const calmly = { times: 30, withinMs: 60_000 };
 const changeKinds = ["create", "patch", "delete"] as const;
 
 /** Runs servers: workload, Service, NetworkPolicy and routes, always as the object asks for. */
@@ -59,6 +63,7 @@ export function serverController({
     watches: [watch(Plugin, { map: serversOf, predicates: [or(generationChanged, labelsChanged, deletionChanged)] })],
     fieldManager,
     concurrency: 4,
+    objectRate: calmly,
     permissions: [
       ...[StatefulSet, Service, NetworkPolicy, ConfigMap, TCPRoute, UDPRoute].map((kind) => allow(kind, changeKinds)),
       ...[TCPRoute, UDPRoute].map((kind) => allow(kind, ["list"])),
@@ -76,7 +81,10 @@ export function serverController({
     },
     evaluate: planServer,
     act: (plan, context) => metrics.reconciled(controllerName, () => act(plan, context)),
-    reduce: ({ object, decision, outcome, now }) => ({ status: serverStatus(object, decision, outcome, now) }),
+    reduce: ({ object, decision, outcome, now }) => ({
+      status: serverStatus(object, decision, outcome, now),
+      ...(outcome.problems.length > 0 && { requeueAfterMs: refusedRetryMs }),
+    }),
   });
 
   async function act(plan: ServerPlan, context: ActContext<PaperMCServer>): Promise<ServerOutcome> {

@@ -5,6 +5,7 @@ import { createRegistry, type Registry, type RegistryOptions } from "../../../sr
 import { type Called, callRegistry } from "../../../src/registry/registry-for-tests.ts";
 import { MemoryLog } from "../../../src/registry/storage/memory-log.ts";
 import type { RegistryLog } from "../../../src/registry/storage/registry-log.ts";
+import type { Mutation } from "../mutation.ts";
 import type { ProcessClock } from "../process-clock.ts";
 import type { SimulatedApi } from "../simulated-api.ts";
 
@@ -14,6 +15,8 @@ export interface Replica {
   readonly clock: ProcessClock;
   readonly registry: Registry;
   readonly sinceMs: number;
+  /** A bug in it. */
+  readonly misheard?: (target: Body) => Body;
   /** When it last answered after it had kept somebody waiting: it may not have caught up yet. */
   wokeAtMs: number;
 }
@@ -29,11 +32,20 @@ export class Replicas {
     this.#log = new MemoryLog(() => api.env.now().getTime());
   }
 
-  start(who: string, clock: ProcessClock, env: Env, options: Partial<RegistryOptions>): Registry {
+  start(who: string, clock: ProcessClock, env: Env, options: Partial<RegistryOptions>, mutation?: Mutation): Registry {
     const storage = overTheWire(this.#log.replica(), clock);
     const registry = createRegistry({ env, storage, access: openAccess, ...options });
     const serve = (): void => {
-      this.#all.push({ who, clock, registry, sinceMs: this.nowMs, wokeAtMs: this.nowMs });
+      const heard = mutation?.registration;
+      const misheard = heard && ((target: Body) => heard(target, env));
+      this.#all.push({
+        who,
+        clock,
+        registry,
+        ...(misheard && { misheard }),
+        sinceMs: this.nowMs,
+        wokeAtMs: this.nowMs,
+      });
     };
     // Nobody listens at its door before it has loaded everything.
     void registry.start().then(serve);
@@ -65,7 +77,9 @@ export class Replicas {
   ): Promise<Heard | undefined> {
     const { env, journal } = this.#api;
     const sentMs = env.monotonicMs();
-    const request: HttpRequest = { method, target, headers: {}, ...(body !== undefined && { body: encoded(body) }) };
+    const { misheard } = replica;
+    const sent = misheard && target.endsWith("/register") ? misheard(body as Body) : body;
+    const request: HttpRequest = { method, target, headers: {}, ...(body !== undefined && { body: encoded(sent) }) };
     const arrived = new Promise<Heard>((resolve) => {
       replica.clock.setTimer(1 + Math.floor(env.random() * maxLatencyMs), () => {
         const atMs = env.monotonicMs();
@@ -87,6 +101,7 @@ export interface Heard extends Called {
   readonly atMs: number;
 }
 
+type Body = Readonly<Record<string, unknown>>;
 const encoded = (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body));
 const maxLatencyMs = 12;
 const wokenMs = 500;

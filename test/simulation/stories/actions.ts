@@ -1,5 +1,4 @@
 import { Secret } from "../../../src/api/builtin/configuration.ts";
-import { Job } from "../../../src/api/builtin/job.ts";
 import { Deployment } from "../../../src/api/builtin/workloads.ts";
 import { KubernetesExecution } from "../../../src/api/kubernetes-execution.ts";
 import { RemediationRequest } from "../../../src/api/remediation-request.ts";
@@ -7,14 +6,13 @@ import { WorkflowExecution } from "../../../src/api/workflow-execution.ts";
 import { actionControllers, defaultActionSettings } from "../../../src/control-plane/actions.ts";
 import { applyObjects } from "../../../src/control-plane/install.ts";
 import { actionObjects } from "../../../src/controllers/action-executor/install.ts";
-import { executionAnnotations } from "../../../src/controllers/action-executor/names.ts";
 import { isTerminal } from "../../../src/controllers/action-executor/phases.ts";
 import type { KubeObject } from "../../../src/kube/object.ts";
 import { actionContainers, actionImage } from "../action-container.ts";
-import type { Write } from "../journal.ts";
+import { actionPromises } from "../action-promises.ts";
 import { type MemoryTrail, memoryTrail } from "../memory-trail.ts";
 import type { SimulatedApi } from "../simulated-api.ts";
-import type { Look, Step, Story } from "../story.ts";
+import type { Step, Story } from "../story.ts";
 import { namespace, remove } from "../user.ts";
 
 const trails = new WeakMap<SimulatedApi, MemoryTrail>();
@@ -25,38 +23,43 @@ const trailOf = (api: SimulatedApi): MemoryTrail => {
 };
 
 /** Changes to a cluster, one by one and as remediations, carried out by Jobs whose pods may start twice. */
-export const actions: Story = {
-  name: "actions",
-  groups: [KubernetesExecution.group, RemediationRequest.group, WorkflowExecution.group],
-  controllers: ({ api, env, manager, mutation }) => {
-    const trail = trailOf(api).of(env);
-    return actionControllers({
-      env,
-      metrics: manager.metrics,
-      image: actionImage,
-      actions: {
-        audit: mutation?.trail?.(trail, env) ?? trail,
-        settings: { ...defaultActionSettings, coolDownMs: 1_000 },
-      },
-    });
-  },
-  hasNode: true,
-  containers: actionContainers,
-  setUp: (client) => applyObjects(client, [...actionObjects(), deployment("web"), deployment("api")]),
-  compares: [KubernetesExecution, RemediationRequest, Deployment],
-  // A refusal or a lost minute decides an action for good, so its end may be another one; its promises are the same.
-  isHistory: true,
-  children: [],
-  // Nobody watches Secrets, so no uid is known; the name itself carries a hash of the execution's.
-  namedByUid: [Secret.plural],
-  script,
-  watch: promises,
-  finally: async (client) => {
-    const { items } = await client.list(KubernetesExecution);
-    const stuck = items.filter(({ status }) => !isTerminal(status?.phase) && status?.phase !== "rollback_ready");
-    return stuck.map(({ metadata, status }) => `P1 execution ${metadata.name} rests in ${status?.phase}`);
-  },
-};
+export const actions: Story = actionStory("actions", script, defaultActionSettings.approvalTimeoutMs);
+
+/** The same programs and promises for whatever is asked of them. */
+export function actionStory(name: string, script: Story["script"], approvalTimeoutMs: number): Story {
+  return {
+    name,
+    groups: [KubernetesExecution.group, RemediationRequest.group, WorkflowExecution.group],
+    controllers: ({ api, env, manager, mutation }) => {
+      const trail = trailOf(api).of(env);
+      return actionControllers({
+        env,
+        metrics: manager.metrics,
+        image: actionImage,
+        actions: {
+          audit: mutation?.trail?.(trail, env) ?? trail,
+          settings: { ...defaultActionSettings, coolDownMs: 1_000, approvalTimeoutMs },
+        },
+      });
+    },
+    hasNode: true,
+    containers: actionContainers,
+    setUp: (client) => applyObjects(client, [...actionObjects(), deployment("web"), deployment("api")]),
+    compares: [KubernetesExecution, RemediationRequest, Deployment],
+    // A refusal or a lost minute decides an action for good, so its end may be another one; its promises are the same.
+    isHistory: true,
+    children: [],
+    // Nobody watches Secrets, so no uid is known; the name itself carries a hash of the execution's.
+    namedByUid: [Secret.plural],
+    script,
+    watch: (look, api) => actionPromises(look, trailOf(api)),
+    finally: async (client) => {
+      const { items } = await client.list(KubernetesExecution);
+      const stuck = items.filter(({ status }) => !isTerminal(status?.phase) && status?.phase !== "rollback_ready");
+      return stuck.map(({ metadata, status }) => `P1 execution ${metadata.name} rests in ${status?.phase}`);
+    },
+  };
+}
 
 const deployment = (name: string): KubeObject =>
   ({
@@ -70,13 +73,13 @@ const deployment = (name: string): KubeObject =>
     },
   }) as KubeObject;
 
-const scaling = (name: string, replicas: number): object => ({
+export const scaling = (name: string, replicas: number): object => ({
   action: "scale_deployment",
   parameters: { scaleDeployment: { deployment: name, namespace, replicas } },
 });
 
 /** What admission would have written down. */
-const asked = { "capstan.dev/requested-by": "user", "capstan.dev/requested-by-groups": "system:masters" };
+export const asked = { "capstan.dev/requested-by": "user", "capstan.dev/requested-by-groups": "system:masters" };
 
 function script(random: () => number): readonly Step[] {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
@@ -107,35 +110,4 @@ function script(random: () => number): readonly Step[] {
       run: (client) => remove(client, KubernetesExecution, "scale-1"),
     });
   return steps.sort((one, other) => one.atMs - other.atMs);
-}
-
-/** P8, P9, P11, P13, judged at every write. */
-function promises(_look: Look, api: SimulatedApi): (write: Write) => string | undefined {
-  const jobs = new Map<string, number>();
-  const effects = new Map<string, number>();
-  const phases = new Map<string, string>();
-  return (write) => {
-    if (write.resource === Job.plural && write.method === "POST") {
-      const uid = write.answer.metadata.annotations?.[executionAnnotations.uid] ?? "";
-      const isDry = write.answer.metadata.name.endsWith("-dryrun");
-      const count = (jobs.get(`${uid}${isDry}`) ?? 0) + 1;
-      jobs.set(`${uid}${isDry}`, count);
-      if (count > 1) return `P8 ${count} Jobs for execution ${uid}`;
-      const isAnnounced = trailOf(api).rows.some(({ object }) => object.uid === uid);
-      if (!isAnnounced) return "P11 a Job was made that no row of the trail announces";
-    }
-    if (write.who.startsWith("hands#")) {
-      const count = (effects.get(write.who) ?? 0) + 1;
-      effects.set(write.who, count);
-      if (count > 1) return `P9 one order had ${count} effects`;
-    }
-    if (write.resource === KubernetesExecution.plural && write.subresource === "status") {
-      const { uid = "" } = write.answer.metadata;
-      const before = phases.get(uid);
-      const { phase = "" } = (write.answer as KubernetesExecution).status ?? {};
-      phases.set(uid, phase);
-      if (before !== phase && isTerminal(before as never)) return `P13 ${before} was left for ${phase}`;
-    }
-    return undefined;
-  };
 }

@@ -7,13 +7,18 @@ import { isNotFound } from "../../../src/client/api-error.ts";
 import { minecraftControllers } from "../../../src/controllers/minecraft/controllers.ts";
 import { windowAt } from "../../../src/controllers/minecraft/update-window.ts";
 import { versionSolver } from "../../../src/controllers/version-solver/controller.ts";
+import { systemEnv } from "../../../src/env/system.ts";
 import type { KubeObject } from "../../../src/kube/object.ts";
+import { createSat } from "../../../src/solver/sat.ts";
 import type { Write } from "../journal.ts";
 import { isPlane } from "../properties.ts";
 import { Repository } from "../repository.ts";
 import type { SimulatedApi } from "../simulated-api.ts";
 import type { Look, Step, Story } from "../story.ts";
 import { change, here, namespace, put, remove } from "../user.ts";
+
+// The solver's program is loaded once in a process, in real time; no world may begin before that.
+(await createSat({ env: systemEnv })).dispose();
 
 /** Minecraft servers and plugins whose versions are found in a repository that fails, and that are updated in windows. */
 export const servers: Story = {
@@ -30,11 +35,24 @@ export const servers: Story = {
   withstands: ["delete", "addFinalizer", "dropFinalizer"],
   // What a repository did not tell is asked for again after a quarter of an hour.
   appliesAnew: true,
+  // What is installed stays where nothing better fits, and nothing goes back: the end depends on the way.
+  isHistory: true,
   quietMs: 16 * 60_000,
-  // An update is applied on the way to what is wanted, and the last one is told; so no direct way leads to the same end.
   script,
   watch: soundAndInTime,
+  finally: async (client) => {
+    const all = [...(await client.list(PaperMCServer)).items, ...(await client.list(Plugin)).items];
+    const haunted = all.filter(({ status }) => pastTrouble.test(JSON.stringify(status)));
+    return haunted.map(({ kind, metadata, status }) => {
+      const said = pastTrouble.exec(JSON.stringify(status))?.[0];
+      return `P1 ${kind} ${metadata.name} still speaks of what is over: ${said}`;
+    });
+  },
 };
+
+/** How statuses tell of the faults of a plan; at rest all of them are over. */
+const pastTrouble =
+  /injected|orphaned|unavailable"|answered (429|500)|another shape|broke off|no answer|simulation says|exceeded quota/;
 
 const repositories = new WeakMap<SimulatedApi, Repository>();
 

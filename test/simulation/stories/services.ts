@@ -13,7 +13,7 @@ export const services: Story = {
   name: "services",
   groups: [ServiceTarget.group],
   controllers: ({ api, who, clock, env, atStop, mutation }) => {
-    const registry = townOf(api).replicas.start(who, clock, env, { ...registryTimes, ...mutation?.registry });
+    const registry = townOf(api).replicas.start(who, clock, env, { ...registryTimes, ...mutation?.registry }, mutation);
     atStop.push(() => registry.stop());
     return [serviceTargetMirror({ core: registry.core, namespace })];
   },
