@@ -5,6 +5,7 @@ import { discoveryService } from "../../src/registry/client/discovery-service.ts
 import { CoreEventKind } from "../../src/runtime/events.ts";
 import { type Activity, activities, prepare, type Stage } from "./activity.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import { fillMemories } from "./fill.ts";
 import type { Sample } from "./trend.ts";
 
 export interface SoakOptions {
@@ -52,6 +53,7 @@ export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<So
   const done: Record<string, number> = {};
   try {
     await prepare(stage);
+    await fillMemories(stage);
     const running = activities.map((activity) => repeat(activity, stage, pace, stopping.signal, done));
     // What fails is known at once, not after an hour.
     const failed = Promise.all(running).then(() => undefined);
