@@ -5,6 +5,7 @@ import { ClassRuntime } from "../../src/api/class-runtime.ts";
 import { KubernetesExecution } from "../../src/api/kubernetes-execution.ts";
 import { ModuleManifest } from "../../src/api/module-manifest.ts";
 import { WorldInstance } from "../../src/api/world-instance.ts";
+import { isNotFound } from "../../src/client/api-error.ts";
 import type { Client, NewObject } from "../../src/client/client.ts";
 import type { DiscoveryService } from "../../src/registry/client/discovery-service.ts";
 
@@ -114,8 +115,11 @@ const keptExecutions = 3;
 /** One more action of a kind; the oldest ones are cleared away, as an administrator would. */
 async function act(client: Client, turn: number, name: string, deployment: string): Promise<void> {
   await client.create(KubernetesExecution, uselessAction(`${name}-${turn}`, deployment, turn));
-  if (turn >= keptExecutions)
-    await client.delete(KubernetesExecution, { namespace: soaked, name: `${name}-${turn - keptExecutions}` });
+  if (turn < keptExecutions) return;
+  const key = { namespace: soaked, name: `${name}-${turn - keptExecutions}` };
+  await client.delete(KubernetesExecution, key).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
 }
 
 export const briefWorld = (name: string) => ({

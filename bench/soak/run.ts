@@ -97,14 +97,16 @@ async function repeat(
   signal: AbortSignal,
   done: Record<string, number>,
 ): Promise<void> {
-  let failures = 0;
+  let failures: unknown[] = [];
   for (let turn = 0; !signal.aborted; turn++) {
     try {
       await run(stage, turn, signal);
-      failures = 0;
+      failures = [];
     } catch (error) {
       // A connection may break while a busy machine collects garbage; what fails again and again is a fault.
-      if (++failures > maxFailuresInARow && !signal.aborted) throw new Error(`${name}, turn ${turn}`, { cause: error });
+      failures.push(error);
+      if (failures.length > maxFailuresInARow && !signal.aborted)
+        throw new AggregateError(failures, `${name}, turn ${turn}: failed ${failures.length} times in a row`);
     }
     done[name] = turn + 1;
     await pause(everyMs / pace, signal);
