@@ -5,7 +5,8 @@ import { ClassRuntime } from "../../src/api/class-runtime.ts";
 import { KubernetesExecution } from "../../src/api/kubernetes-execution.ts";
 import { ModuleManifest } from "../../src/api/module-manifest.ts";
 import { WorldInstance } from "../../src/api/world-instance.ts";
-import type { Client } from "../../src/client/client.ts";
+import { isNotFound } from "../../src/client/api-error.ts";
+import type { Client, NewObject } from "../../src/client/client.ts";
 import type { DiscoveryService } from "../../src/registry/client/discovery-service.ts";
 
 export interface Stage {
@@ -32,7 +33,7 @@ export const prepare = async ({ client }: Stage): Promise<void> => {
   } as never);
 };
 
-const soaked = "soak";
+export const soaked = "soak";
 const anvil = "anvil-demo";
 
 export const activities: readonly Activity[] = [
@@ -66,17 +67,7 @@ export const activities: readonly Activity[] = [
     async run({ client }, turn) {
       const key = { namespace: anvil, name: "brief-world" };
       if (turn % 2 === 1) await client.delete(WorldInstance, key);
-      else
-        await client.create(WorldInstance, {
-          metadata: key,
-          spec: {
-            gameRef: { name: "anvil-sample" },
-            worldId: `brief-${turn}`,
-            region: "here",
-            shardCount: 1,
-            desiredState: "Running",
-          },
-        });
+      else await client.create(WorldInstance, briefWorld(key.name));
     },
   },
   {
@@ -123,8 +114,28 @@ const keptExecutions = 3;
 
 /** One more action of a kind; the oldest ones are cleared away, as an administrator would. */
 async function act(client: Client, turn: number, name: string, deployment: string): Promise<void> {
-  await client.create(KubernetesExecution, {
-    metadata: { name: `${name}-${turn}`, namespace: soaked },
+  await client.create(KubernetesExecution, uselessAction(`${name}-${turn}`, deployment, turn));
+  if (turn < keptExecutions) return;
+  const key = { namespace: soaked, name: `${name}-${turn - keptExecutions}` };
+  await client.delete(KubernetesExecution, key).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+}
+
+export const briefWorld = (name: string) => ({
+  metadata: { namespace: anvil, name },
+  spec: {
+    gameRef: { name: "anvil-sample" },
+    worldId: name,
+    region: "here",
+    shardCount: 1,
+    desiredState: "Running" as const,
+  },
+});
+
+export const uselessAction = (name: string, deployment: string, turn: number): NewObject<KubernetesExecution> =>
+  ({
+    metadata: { name, namespace: soaked },
     spec: {
       action: "scale_deployment",
       parameters: { scaleDeployment: { deployment, namespace: soaked, replicas: 1 + (turn % 3) } },
@@ -138,7 +149,4 @@ async function act(client: Client, turn: number, name: string, deployment: strin
         },
       ],
     },
-  } as never);
-  if (turn >= keptExecutions)
-    await client.delete(KubernetesExecution, { namespace: soaked, name: `${name}-${turn - keptExecutions}` });
-}
+  }) as never;

@@ -5,6 +5,7 @@ import { discoveryService } from "../../src/registry/client/discovery-service.ts
 import { CoreEventKind } from "../../src/runtime/events.ts";
 import { type Activity, activities, prepare, type Stage } from "./activity.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import { fillMemories } from "./fill.ts";
 import type { Sample } from "./trend.ts";
 
 export interface SoakOptions {
@@ -52,6 +53,7 @@ export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<So
   const done: Record<string, number> = {};
   try {
     await prepare(stage);
+    await fillMemories(stage);
     const running = activities.map((activity) => repeat(activity, stage, pace, stopping.signal, done));
     // What fails is known at once, not after an hour.
     const failed = Promise.all(running).then(() => undefined);
@@ -95,14 +97,16 @@ async function repeat(
   signal: AbortSignal,
   done: Record<string, number>,
 ): Promise<void> {
-  let failures = 0;
+  let failures: unknown[] = [];
   for (let turn = 0; !signal.aborted; turn++) {
     try {
       await run(stage, turn, signal);
-      failures = 0;
+      failures = [];
     } catch (error) {
       // A connection may break while a busy machine collects garbage; what fails again and again is a fault.
-      if (++failures > maxFailuresInARow && !signal.aborted) throw new Error(`${name}, turn ${turn}`, { cause: error });
+      failures.push(error);
+      if (failures.length > maxFailuresInARow && !signal.aborted)
+        throw new AggregateError(failures, `${name}, turn ${turn}: failed ${failures.length} times in a row`);
     }
     done[name] = turn + 1;
     await pause(everyMs / pace, signal);

@@ -73,6 +73,18 @@ test("skopeo copies it to a registry, whole", { skip: without("skopeo"), timeout
   assert.equal(there, await typeBeside(folder, `${inspect} oci-archive:capstan-${version}.tar`));
 });
 
+test("its bill of materials names everything that runs, and nothing else", () => {
+  const bill = JSON.parse(readFileSync(archive.replace(/\.tar$/, ".sbom.json"), "utf8")) as {
+    readonly bomFormat: string;
+    readonly components: readonly { readonly name: string; readonly version: string }[];
+  };
+  assert.equal(bill.bomFormat, "CycloneDX");
+  const listed = new Map(bill.components.map(({ name, version: of }) => [name, of]));
+  for (const [name, wanted] of Object.entries(packageFile.dependencies)) assert.equal(listed.get(name), wanted, name);
+  for (const name of Object.keys(packageFile.devDependencies))
+    assert.ok(!listed.has(name), `${name} only helps to build`);
+});
+
 function folderWithArchive(): string {
   const folder = mkdtempSync(join(tmpdir(), "capstan-image-"));
   symlinkSync(archive, join(folder, `capstan-${version}.tar`));

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { soak } from "../../bench/soak/run.ts";
 import { trendsOf } from "../../bench/soak/trend.ts";
 
-const minutes = 4;
+const minutes = 3;
 const pace = 10;
 
 test("a demo in which things come, change, fail and go keeps no more at the end than at the beginning", {

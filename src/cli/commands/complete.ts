@@ -17,7 +17,7 @@ export function completeCommand(program: Command): Command {
         .argParser(parseDurationFlag)
         .default(usualPatienceMs, "900ms"),
     )
-    .addHelpText("after", "\nExamples:\n  capstan complete -- explain world \"\"\n")
+    .addHelpText("after", "\nExamples:\n  capstan complete -- explain world -n anvil-demo sto\n")
     .action(async (words: readonly string[], { completionTimeout }: { readonly completionTimeout: number }) => {
       const found = await Promise.race([candidates(program, words), patience(completionTimeout)]).catch(() => []);
       process.stdout.write(found.map((name) => `${name}\n`).join(""), () => process.exit(0));
