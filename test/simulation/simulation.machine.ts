@@ -10,8 +10,8 @@ import { stories } from "./stories/stories.ts";
 import type { Story } from "./story.ts";
 
 /** How long each part explores. What it finds is found again by its seed; only how far it comes depends on the machine. */
-const exploreMs = 8_000;
-const crashMs = 12_000;
+const exploreMs = 6_000;
+const crashMs = 15_000;
 /** Where the seeds begin: another number explores other worlds. */
 const firstSeed = Number(process.env["SIMULATION_SEED"] ?? "1000");
 
