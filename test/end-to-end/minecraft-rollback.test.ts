@@ -65,6 +65,9 @@ test("on a whole control plane, updates succeed with a backup and farewells, or 
     (await client.list(Event, { namespace })).items
       .filter((event) => event.reason === reason && event.involvedObject.name === "survival")
       .flatMap(({ message = "", count = 1 }) => Array.from({ length: count }, () => message));
+  /** Events of an earlier hour are gone by then. */
+  const startsTo = async (version: string): Promise<number> =>
+    (await eventsOf("UpdateStarted")).filter((text) => text.includes(version)).length;
   const untilTold = (reason: string, message: RegExp): Promise<readonly string[]> =>
     eventually(
       () => eventsOf(reason),
@@ -149,7 +152,7 @@ test("on a whole control plane, updates succeed with a backup and farewells, or 
         { type: "merge", value: { spec: { updateDelay: "2h" } } },
       );
       await untilStatus(({ availableUpdate }) => assert.equal(availableUpdate?.version, "1.21.4"));
-      assert.equal((await eventsOf("UpdateStarted")).length, 1, "outside the window nothing begins by itself");
+      assert.equal(await startsTo("1.21.4"), 0, "outside the window nothing begins by itself");
 
       putClockTo(new Date(opensAt.getTime() + 5 * minuteMs));
       await touch();
@@ -193,7 +196,7 @@ test("on a whole control plane, updates succeed with a backup and farewells, or 
       await untilTold("UpdateFailed", /did not become ready within 10 minutes; the previous version is put back/);
       await untilTold("UpdateRolledBack", /did not become ready within 10 minutes/);
 
-      assert.equal((await eventsOf("UpdateStarted")).length, 2);
+      assert.equal(await startsTo("1.21.4"), 1);
       for (let look = 0; look < 3; look++) {
         await touch();
         await new Promise((resolve) => setTimeout(resolve, 100));
