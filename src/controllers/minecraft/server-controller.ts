@@ -7,6 +7,7 @@ import { PersistentVolumeClaim } from "../../api/builtin/volume.ts";
 import { StatefulSet } from "../../api/builtin/workloads.ts";
 import { PaperMCServer } from "../../api/papermc-server.ts";
 import { Plugin } from "../../api/plugin.ts";
+import { isNotFound } from "../../client/api-error.ts";
 import type { KubeObject, ObjectKey } from "../../kube/object.ts";
 import { compareQuantities, parseQuantity } from "../../kube/quantity.ts";
 import { type ActContext, type Controller, defineController, watch } from "../../runtime/controller.ts";
@@ -43,8 +44,6 @@ export interface ServerControllerOptions {
 
 /** Nobody tells us when a quota has room again, a webhook has changed its mind or a right was given. */
 const refusedRetryMs = 60_000;
-/** An owner whose end was not told to us is fought over with the garbage collector until the next list: not without a pause. */
-const calmly = { times: 30, withinMs: 60_000 };
 const changeKinds = ["create", "patch", "delete"] as const;
 
 /** Runs servers: workload, Service, NetworkPolicy and routes, always as the object asks for. */
@@ -63,7 +62,6 @@ export function serverController({
     watches: [watch(Plugin, { map: serversOf, predicates: [or(generationChanged, labelsChanged, deletionChanged)] })],
     fieldManager,
     concurrency: 4,
-    objectRate: calmly,
     permissions: [
       ...[StatefulSet, Service, NetworkPolicy, ConfigMap, TCPRoute, UDPRoute].map((kind) => allow(kind, changeKinds)),
       ...[TCPRoute, UDPRoute].map((kind) => allow(kind, ["list"])),
@@ -91,7 +89,7 @@ export function serverController({
     const { object: server, read, write } = context;
     const { name, namespace = "" } = server.metadata;
     const existing = read.get(StatefulSet, { namespace, name });
-    if (plan.kind === "Wait") return { set: existing, problems: [] };
+    if (plan.kind === "Wait" || (await isGoneUntold(context))) return { set: existing, problems: [] };
     const problems: string[] = [];
     const note = (what: string, answer: { readonly ok: boolean; readonly message?: string }): void => {
       if (!answer.ok) problems.push(`${what}: ${answer.message ?? "refused"}`);
@@ -138,6 +136,26 @@ export function serverController({
 
 const isOwnedBy = ({ metadata }: KubeObject, { metadata: { uid } }: PaperMCServer): boolean =>
   metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+
+/**
+ * True for a server that has ended without our having been told. What it owned is taken away then, and without a look at the
+ * API we would make it again, and the garbage collector take it away again, until the next list.
+ */
+async function isGoneUntold({ object: server, read, live }: ActContext<PaperMCServer>): Promise<boolean> {
+  const { name, namespace = "", uid } = server.metadata;
+  const children = [
+    read.get(Service, { namespace, name }),
+    read.get(ConfigMap, { namespace, name: listName(server) }),
+    read.get(StatefulSet, { namespace, name }),
+  ];
+  if (server.status === undefined || !children.includes(undefined)) return false;
+  try {
+    return (await live.get(PaperMCServer, { namespace, name })).metadata.uid !== uid;
+  } catch (error) {
+    if (isNotFound(error)) return true;
+    throw error;
+  }
+}
 
 /** The template of a volume cannot be changed, but the volume itself can grow, where its class allows it. */
 async function growVolume({
