@@ -13,6 +13,8 @@ export interface Demo {
   /** With the one-time token. */
   readonly signInLink: string;
   sample(minute: number): Promise<Sample>;
+  /** What the heap holds, for `npm run bench:heap` or a browser's developer tools. */
+  writeHeapSnapshot(file: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,10 @@ export async function startDemo(keptSeconds: number): Promise<Demo> {
         apiMb: megabytesOf(join(dataDir, "api.db")),
         storeMb: megabytesOf(join(dataDir, "capstan.db")),
       };
+    },
+    async writeHeapSnapshot(file) {
+      const expression = `process.getBuiltinModule("node:v8").writeHeapSnapshot(${JSON.stringify(resolve(file))})`;
+      await inspector.ask("Runtime.evaluate", { expression });
     },
     async stop() {
       inspector.close();
