@@ -321,6 +321,6 @@ export interface QueuedKey {
 }
 
 const noOptions: AddOptions = {};
-const minSweep = 1024;
+const minSweep = 256;
 
 type Getter = (key: QueuedKey | undefined) => void;
