@@ -13,7 +13,9 @@ export interface Demo {
   /** With the one-time token. */
   readonly signInLink: string;
   sample(minute: number): Promise<Sample>;
-  /** What the heap holds, for `npm run bench:heap` or a browser's developer tools. */
+  /** Bytes of the heap after a full collection, and of the buffers that it holds. */
+  liveBytes(): Promise<number>;
+  /** For `bench/soak/heap-difference.ts`, or a browser's developer tools. */
   writeHeapSnapshot(file: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -41,13 +43,20 @@ export async function startDemo(keptSeconds: number): Promise<Demo> {
   };
   // The program begins once more as itself, so the last address is the living one's.
   const inspector = await openInspector([...output.matchAll(/ws:\/\/\S+/g)].at(-1)?.[0] ?? "");
+  const heapUsage = async () => {
+    await inspector.ask("HeapProfiler.collectGarbage");
+    return (await inspector.ask("Runtime.getHeapUsage")) as Record<"usedSize" | "backingStorageSize", number>;
+  };
   return {
     kubeconfig,
     http,
     signInLink: /http:\S+\?token=\S+/.exec(output)?.[0] ?? "",
+    async liveBytes() {
+      const { usedSize, backingStorageSize } = await heapUsage();
+      return usedSize + backingStorageSize;
+    },
     async sample(minute) {
-      await inspector.ask("HeapProfiler.collectGarbage");
-      const { usedSize } = (await inspector.ask("Runtime.getHeapUsage")) as { readonly usedSize: number };
+      const { usedSize } = await heapUsage();
       const counted = (await inspector.ask("Runtime.evaluate", {
         expression: "process.getActiveResourcesInfo().length",
       })) as { readonly result: { readonly value: number } };

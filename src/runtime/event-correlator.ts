@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { Env } from "../env/env.ts";
 import { TokenBucket, type TokenBucketOptions } from "./backoff.ts";
 import { BoundedMap } from "./bounded-map.ts";
+import { digestOf } from "./digest.ts";
 import type { EventNote, ObjectReference } from "./events.ts";
 
 /**
@@ -47,7 +47,8 @@ export class EventCorrelator {
   #isOneOfMany(group: string, single: string): boolean {
     const nowMs = this.#env.monotonicMs();
     let entry = this.#similar.get(group);
-    if (entry === undefined || nowMs - entry.lastAtMs > similarWindowMs) entry = { messages: [], lastAtMs: nowMs };
+    if (entry === undefined || nowMs - entry.lastAtMs > similarWindowMs)
+      entry = { messages: [single], lastAtMs: nowMs };
     entry.lastAtMs = nowMs;
     const { messages } = entry;
     if (messages.length < maxSimilar && !messages.includes(single)) messages.push(single);
@@ -102,7 +103,3 @@ const perObject: TokenBucketOptions = { ratePerSecond: 1 / 300, burst: 25 };
 
 const refText = (ref: ObjectReference): string =>
   [ref.apiVersion, ref.kind, ref.namespace ?? "", ref.name, ref.uid ?? ""].join("\0");
-
-/** 96 bits are enough to tell any two events apart, and short enough for the engine to copy them when they are cut off. */
-const digestOf = (text: string): string => createHash("sha256").update(text).digest("binary").slice(0, digestLength);
-const digestLength = 12;
