@@ -1,4 +1,5 @@
-// Things that come and go, so that nothing should be left of them: each is another one, under a name of its own.
+// Things that come and go, so that nothing should be left of them: each is another one, under a name of its own, and large
+// enough to be noticed when anything keeps it.
 import { ConfigMap } from "../../src/api/builtin/configuration.ts";
 import { KubernetesExecution } from "../../src/api/kubernetes-execution.ts";
 import { WorldInstance } from "../../src/api/world-instance.ts";
@@ -23,9 +24,11 @@ async function one(stage: Stage, turn: number, signal: AbortSignal): Promise<voi
   const named = (number: number): string => `passing-${number}`;
   const name = named(turn);
   const looking = turn % looksEvery === 0 ? look(signal) : undefined;
-  await client.create(WorldInstance, briefWorld(name));
-  await client.create(KubernetesExecution, uselessAction(name, "not-there", turn));
-  await client.create(ConfigMap, { metadata: { name, namespace: soaked }, data: { text: name.repeat(50) } });
+  const world = briefWorld(name);
+  await client.create(WorldInstance, { ...world, metadata: { ...world.metadata, annotations } });
+  const action = uselessAction(name, "not-there", turn);
+  await client.create(KubernetesExecution, { ...action, metadata: { ...action.metadata, annotations } });
+  await client.create(ConfigMap, { metadata: { name, namespace: soaked, annotations } });
   const target = { serviceName: name, serviceType: "tool", host: "127.0.0.1", port: 9 };
   const registered = await registry.register(target);
   if (!registered.ok) throw new Error(registered.message);
@@ -36,6 +39,8 @@ async function one(stage: Stage, turn: number, signal: AbortSignal): Promise<voi
 }
 
 const looksEvery = 10;
+export const objectBytes = 100_000;
+const annotations = { ballast: "x".repeat(objectBytes) };
 
 /** Whatever is left of those who came last. */
 export async function allLeave(stage: Stage, after: number): Promise<void> {
