@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CoreEventKind } from "../../src/runtime/events.ts";
 import { type Activity, activities, prepare, type Stage } from "./activity.ts";
@@ -10,6 +11,8 @@ export interface SoakOptions {
   /** 2: everything happens twice as often. */
   readonly pace: number;
   readonly onSample?: (sample: Sample) => void;
+  /** Where to write what the heap holds before the first look and after the last. */
+  readonly snapshotFolder?: string;
 }
 
 export interface Soaked {
@@ -20,13 +23,17 @@ export interface Soaked {
 }
 
 const sampleCount = 60;
-/** Events go after a while, and after another while nobody remembers that they were there. Only then can nothing more come. */
-const warmUpKept = 2.5;
+/**
+ * Before anything is looked at: Events go after a while, and after another while nobody remembers that they were there; and
+ * memories that have a bound fill. What usually happens in an hour does that.
+ */
+const warmUpSeconds = 3_600;
 /** A page is left open for a while, closed, and opened again. */
 const lookMs = 45_000;
 
 /** Runs the demo with everything going on; samples begin after the warming up. */
-export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<Soaked> {
+export async function soak(options: SoakOptions): Promise<Soaked> {
+  const { pace } = options;
   const keptSeconds = 300 / pace;
   const demo = await startDemo(keptSeconds);
   const { stage, close } = await openStage(demo, lookMs / pace);
@@ -37,10 +44,7 @@ export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<So
     const running = activities.map((activity) => repeat(activity, stage, pace, stopping.signal, done));
     // What fails is known at once, not after an hour.
     const failed = Promise.all(running).then(() => undefined);
-    const samples = await Promise.race([
-      takeSamples(demo, minutes, warmUpKept * keptSeconds, onSample),
-      failed.then(() => [] as readonly Sample[]),
-    ]);
+    const samples = await Promise.race([takeSamples(demo, options), failed.then(() => [] as readonly Sample[])]);
     const { items } = await stage.client.list(CoreEventKind);
     stopping.abort();
     await failed;
@@ -54,12 +58,14 @@ export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<So
 
 async function takeSamples(
   demo: Demo,
-  minutes: number,
-  warmUpSeconds: number,
-  onSample: SoakOptions["onSample"],
+  { minutes, pace, onSample, snapshotFolder }: SoakOptions,
 ): Promise<readonly Sample[]> {
+  const snapshot = async (name: string): Promise<void> => {
+    if (snapshotFolder !== undefined) await demo.writeHeapSnapshot(join(snapshotFolder, `${name}.heapsnapshot`));
+  };
   const samples: Sample[] = [];
-  await pause(warmUpSeconds * 1_000);
+  await pause((warmUpSeconds / pace) * 1_000);
+  await snapshot("first");
   const startedAt = performance.now();
   while (samples.length < sampleCount) {
     await pause((minutes * 60_000) / sampleCount);
@@ -67,6 +73,7 @@ async function takeSamples(
     samples.push(sample);
     onSample?.(sample);
   }
+  await snapshot("last");
   return samples;
 }
 
