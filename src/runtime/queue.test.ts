@@ -111,7 +111,7 @@ describe("work queue", () => {
       assert.equal(queue.tryGet()?.key, "a");
       queue.done("a");
     }
-    assert.ok(queue.size <= 512, `${queue.size} entries for one key`);
+    assert.ok(queue.size <= 2048, `${queue.size} entries for one key`);
     assert.equal(queue.length, 0);
   });
 

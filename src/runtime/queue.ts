@@ -321,6 +321,6 @@ export interface QueuedKey {
 }
 
 const noOptions: AddOptions = {};
-const minSweep = 256;
+const minSweep = 1024;
 
 type Getter = (key: QueuedKey | undefined) => void;
