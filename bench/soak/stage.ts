@@ -15,7 +15,7 @@ export async function openStage(
   const stage: Stage = {
     client,
     registry: discoveryService({ url: demo.http, fetch, requestTimeoutMs }),
-    look: (signal) => readFeeds(demo, cookie, AbortSignal.any([signal, AbortSignal.timeout(lookMs)])),
+    look: (signal) => readFeeds(demo, cookie, AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(lookMs))])),
   };
   return { stage, close };
 }
