@@ -1,6 +1,7 @@
 // The whole demo for as long as one likes, with something going on all the time: does anything grow? The heap is looked at
 // after a full collection, and the last quarter of the samples is held against the first one. CAPSTAN_BENCH_MINUTES says
-// how long (10), CAPSTAN_BENCH_PACE how many times as fast things happen (1).
+// how long (10), CAPSTAN_BENCH_PACE how many times as fast things happen (1; an hour passes in 60/pace minutes before the first
+// look), CAPSTAN_BENCH_SNAPSHOTS an existing folder for heap snapshots, which `bench/soak/heap-difference.ts` compares.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { soak } from "./soak/run.ts";
 import { trendsOf } from "./soak/trend.ts";
@@ -8,9 +9,11 @@ import { trendsOf } from "./soak/trend.ts";
 export async function run(): Promise<void> {
   const minutes = Number(process.env["CAPSTAN_BENCH_MINUTES"] ?? 10);
   const pace = Number(process.env["CAPSTAN_BENCH_PACE"] ?? 1);
+  const snapshotFolder = process.env["CAPSTAN_BENCH_SNAPSHOTS"];
   const { samples, done, events } = await soak({
     minutes,
     pace,
+    ...(snapshotFolder !== undefined && { snapshotFolder }),
     onSample: (sample) =>
       console.log(
         Object.entries(sample)

@@ -34,7 +34,7 @@ export const prepare = async ({ client }: Stage): Promise<void> => {
 };
 
 export const soaked = "soak";
-const anvil = "anvil-demo";
+export const anvil = "anvil-demo";
 
 export const activities: readonly Activity[] = [
   {

@@ -13,6 +13,10 @@ export interface Demo {
   /** With the one-time token. */
   readonly signInLink: string;
   sample(minute: number): Promise<Sample>;
+  /** Bytes of the heap after a full collection, and of the buffers that it holds. */
+  liveBytes(): Promise<number>;
+  /** For `bench/soak/heap-difference.ts`, or a browser's developer tools. */
+  writeHeapSnapshot(file: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -39,13 +43,20 @@ export async function startDemo(keptSeconds: number): Promise<Demo> {
   };
   // The program begins once more as itself, so the last address is the living one's.
   const inspector = await openInspector([...output.matchAll(/ws:\/\/\S+/g)].at(-1)?.[0] ?? "");
+  const heapUsage = async () => {
+    await inspector.ask("HeapProfiler.collectGarbage");
+    return (await inspector.ask("Runtime.getHeapUsage")) as Record<"usedSize" | "backingStorageSize", number>;
+  };
   return {
     kubeconfig,
     http,
     signInLink: /http:\S+\?token=\S+/.exec(output)?.[0] ?? "",
+    async liveBytes() {
+      const { usedSize, backingStorageSize } = await heapUsage();
+      return usedSize + backingStorageSize;
+    },
     async sample(minute) {
-      await inspector.ask("HeapProfiler.collectGarbage");
-      const { usedSize } = (await inspector.ask("Runtime.getHeapUsage")) as { readonly usedSize: number };
+      const { usedSize } = await heapUsage();
       const counted = (await inspector.ask("Runtime.evaluate", {
         expression: "process.getActiveResourcesInfo().length",
       })) as { readonly result: { readonly value: number } };
@@ -58,6 +69,10 @@ export async function startDemo(keptSeconds: number): Promise<Demo> {
         apiMb: megabytesOf(join(dataDir, "api.db")),
         storeMb: megabytesOf(join(dataDir, "capstan.db")),
       };
+    },
+    async writeHeapSnapshot(file) {
+      const expression = `process.getBuiltinModule("node:v8").writeHeapSnapshot(${JSON.stringify(resolve(file))})`;
+      await inspector.ask("Runtime.evaluate", { expression });
     },
     async stop() {
       inspector.close();

@@ -1,11 +1,9 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { clientFromKubeconfig } from "../../src/client/connect.ts";
-import { systemEnv } from "../../src/env/system.ts";
-import { discoveryService } from "../../src/registry/client/discovery-service.ts";
 import { CoreEventKind } from "../../src/runtime/events.ts";
 import { type Activity, activities, prepare, type Stage } from "./activity.ts";
 import { type Demo, startDemo } from "./demo.ts";
-import { fillMemories } from "./fill.ts";
+import { openStage } from "./stage.ts";
 import type { Sample } from "./trend.ts";
 
 export interface SoakOptions {
@@ -13,6 +11,8 @@ export interface SoakOptions {
   /** 2: everything happens twice as often. */
   readonly pace: number;
   readonly onSample?: (sample: Sample) => void;
+  /** Where to write what the heap holds before the first look and after the last. */
+  readonly snapshotFolder?: string;
 }
 
 export interface Soaked {
@@ -23,45 +23,29 @@ export interface Soaked {
 }
 
 const sampleCount = 60;
-/** Events go after a while, and after another while nobody remembers that they were there. Only then can nothing more come. */
-const warmUpKept = 2.5;
-const feeds = [
-  "/apis/game.platform/v1alpha1/worldinstances",
-  "/apis/game.platform/v1alpha1/capabilitybindings",
-  "/apis/kubernetesexecution.kubernaut.io/v1alpha1/kubernetesexecutions",
-  "/apis/oaas.io/v1alpha1/classruntimes",
-  "table:/api/v1/pods",
-  "/api/v1/events",
-];
+/**
+ * Before anything is looked at: Events go after a while, and after another while nobody remembers that they were there; and
+ * memories that have a bound fill. What usually happens in an hour does that.
+ */
+const warmUpSeconds = 3_600;
 /** A page is left open for a while, closed, and opened again. */
 const lookMs = 45_000;
-/** Long: on a machine that is busy with other things a full collection alone takes seconds. */
-const requestTimeoutMs = 60_000;
 
 /** Runs the demo with everything going on; samples begin after the warming up. */
-export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<Soaked> {
+export async function soak(options: SoakOptions): Promise<Soaked> {
+  const { pace } = options;
   const keptSeconds = 300 / pace;
   const demo = await startDemo(keptSeconds);
-  const { client, close } = await clientFromKubeconfig({ env: systemEnv, paths: [demo.kubeconfig] });
+  const { stage, close } = await openStage(demo, lookMs / pace);
   const stopping = new AbortController();
-  const cookie = await signIn(demo);
-  const stage: Stage = {
-    client,
-    registry: discoveryService({ url: demo.http, fetch, requestTimeoutMs }),
-    look: (signal) => readFeeds(demo, cookie, AbortSignal.any([signal, AbortSignal.timeout(lookMs / pace)])),
-  };
   const done: Record<string, number> = {};
   try {
     await prepare(stage);
-    await fillMemories(stage);
     const running = activities.map((activity) => repeat(activity, stage, pace, stopping.signal, done));
     // What fails is known at once, not after an hour.
     const failed = Promise.all(running).then(() => undefined);
-    const samples = await Promise.race([
-      takeSamples(demo, minutes, warmUpKept * keptSeconds, onSample),
-      failed.then(() => [] as readonly Sample[]),
-    ]);
-    const { items } = await client.list(CoreEventKind);
+    const samples = await Promise.race([takeSamples(demo, options), failed.then(() => [] as readonly Sample[])]);
+    const { items } = await stage.client.list(CoreEventKind);
     stopping.abort();
     await failed;
     return { samples, done, events: items.length };
@@ -74,12 +58,14 @@ export async function soak({ minutes, pace, onSample }: SoakOptions): Promise<So
 
 async function takeSamples(
   demo: Demo,
-  minutes: number,
-  warmUpSeconds: number,
-  onSample: SoakOptions["onSample"],
+  { minutes, pace, onSample, snapshotFolder }: SoakOptions,
 ): Promise<readonly Sample[]> {
+  const snapshot = async (name: string): Promise<void> => {
+    if (snapshotFolder !== undefined) await demo.writeHeapSnapshot(join(snapshotFolder, `${name}.heapsnapshot`));
+  };
   const samples: Sample[] = [];
-  await pause(warmUpSeconds * 1_000);
+  await pause((warmUpSeconds / pace) * 1_000);
+  await snapshot("first");
   const startedAt = performance.now();
   while (samples.length < sampleCount) {
     await pause((minutes * 60_000) / sampleCount);
@@ -87,6 +73,7 @@ async function takeSamples(
     samples.push(sample);
     onSample?.(sample);
   }
+  await snapshot("last");
   return samples;
 }
 
@@ -114,24 +101,6 @@ async function repeat(
 }
 
 const maxFailuresInARow = 3;
-
-async function signIn({ signInLink }: Demo): Promise<string> {
-  const { status, headers } = await fetch(signInLink, { redirect: "manual" });
-  const cookie = headers.get("set-cookie")?.split(";")[0];
-  if (!cookie) throw new Error(`signing in was answered with ${status}`);
-  return cookie;
-}
-
-async function readFeeds({ http }: Demo, cookie: string, signal: AbortSignal): Promise<void> {
-  const query = feeds.map((feed) => `feed=${encodeURIComponent(feed)}`).join("&");
-  try {
-    const { status, body } = await fetch(`${http}/ui/api/live?${query}`, { headers: { cookie }, signal });
-    if (status !== 200 || !body) throw new Error(`the live feed was answered with ${status}`);
-    for await (const _ of body);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
 
 const pause = (delayMs: number, signal?: AbortSignal): Promise<void> =>
   sleep(delayMs, undefined, signal && { signal }).catch((error: unknown) => {

@@ -9,7 +9,12 @@ export const systemEnv: Env = {
   setTimer(delayMs, callback) {
     const timer = timerFor(delayMs, callback);
     timer.unref();
-    return () => clearTimeout(timer);
+    return () => {
+      // Node keeps the list of all timers of one duration until that has passed when the last to be cleared is unreferenced.
+      // Most of our durations are never used twice, and some are days long.
+      timer.ref();
+      clearTimeout(timer);
+    };
   },
   random: () => Math.random(),
   uuid: () => randomUUID(),

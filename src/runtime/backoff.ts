@@ -52,6 +52,12 @@ export class TokenBucket {
     return true;
   }
 
+  /** All tokens are back: it is like a new one. */
+  isFull(): boolean {
+    this.#refill();
+    return this.#tokens >= this.#options.burst;
+  }
+
   #refill(): void {
     const nowMs = this.#env.monotonicMs();
     const gained = ((nowMs - this.#atMs) / 1000) * this.#options.ratePerSecond;

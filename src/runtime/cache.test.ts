@@ -60,6 +60,16 @@ describe("cache", () => {
     assert.throws(() => Object.assign(object.spec ?? {}, { color: "blue" }), TypeError);
   });
 
+  test("an event that was overtaken by its object's deletion does not bring it back; a new object of that name comes", async () => {
+    const { cache, writer } = await filled([thing("a", 1)]);
+    writer.remove(thing("a", 105));
+    for (let index = 0; index < 1_000; index++) writer.remove(thing(`other-${index}`, 106 + index));
+    writer.apply(thing("a", 104));
+    assert.deepEqual(names(cache.list()), []);
+    writer.apply(thing("a", 2_000, "blue", { uid: "another" }));
+    assert.deepEqual(names(cache.list()), ["a"]);
+  });
+
   test("managedFields are not kept, and a transform can take away more", async () => {
     const managed = thing("a", 1, "red", { managedFields: [{ manager: "somebody" }], labels: { app: "web" } });
     const { cache } = await filled([managed]);

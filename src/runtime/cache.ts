@@ -14,7 +14,8 @@ export class ObjectCache<T extends KubeObject> implements CacheReader<T> {
   readonly #namespaces = new Map<string, Map<string, T>>();
   readonly #indexes = new Map<string, Index<T>>();
   readonly #handlers = new Set<ChangeHandler<T>>();
-  readonly #tombstones = new Map<string, Tombstone>();
+  /** The version in which it went, by uid. */
+  readonly #tombstones = new Map<string, string>();
   readonly #syncWaiters: (() => void)[] = [];
   #size = 0;
   #version: string | undefined;
@@ -136,7 +137,7 @@ export class ObjectCache<T extends KubeObject> implements CacheReader<T> {
       if (!trusted && isOlder(resourceVersion, old.metadata.resourceVersion)) return;
     } else if (!trusted) {
       const buried = this.#tombstones.get(uid ?? "");
-      if (buried !== undefined && !isOlder(buried.version, resourceVersion)) return;
+      if (buried !== undefined && !isOlder(buried, resourceVersion)) return;
       if (old !== undefined && isOlder(resourceVersion, old.metadata.resourceVersion)) return;
     }
     const object = this.#prepare(incoming);
@@ -198,7 +199,7 @@ export class ObjectCache<T extends KubeObject> implements CacheReader<T> {
   }
 
   #bury(uid: string, version: string): void {
-    this.#tombstones.set(uid, { version });
+    this.#tombstones.set(uid, version);
     if (this.#tombstones.size <= maxTombstones) return;
     for (const oldest of this.#tombstones.keys()) {
       this.#tombstones.delete(oldest);
@@ -267,11 +268,8 @@ export const parseKeyText = (text: string): ObjectKey => {
 /** Longest piece of a list that is taken in without letting others run. */
 const sliceMs = 5;
 /** Deletions are remembered so that an event that was overtaken by its object's deletion does not bring it back. */
-const maxTombstones = 4096;
+const maxTombstones = 1024;
 
-interface Tombstone {
-  readonly version: string;
-}
 interface Index<T extends KubeObject> {
   readonly valuesOf: IndexFunction<T>;
   readonly objects: Map<string, Set<T>>;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { collectEverywhere } from "../env/threads.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { type ManualEnv, manualEnv } from "../testing/manual-env.ts";
 import { ObjectCache } from "./cache.ts";
@@ -69,6 +70,24 @@ describe("own writes", () => {
     assert.equal(own.pending, 2);
     server.apply(thing("a", 101, "blue"));
     server.apply(thing("new", 102, "blue"));
+    assert.equal(own.pending, 0);
+  });
+
+  test("what the watch has told is let go, although nobody asks for it again", async () => {
+    const { own, server } = await setup();
+    const before = heapUsed();
+    const things = 1_000;
+    for (let index = 0; index < things; index++) {
+      const [made, gone] = [101 + 2 * index, 102 + 2 * index];
+      const large = (version: number): Thing =>
+        thing(`t${index}`, version, Buffer.alloc(10_000, String(index)).toString());
+      own.written(large(made), undefined);
+      server.apply(large(made));
+      if (index % 2 === 0) own.deleted(key(`t${index}`), `uid-t${index}`);
+      server.remove(large(gone));
+    }
+    const bytesEach = (heapUsed() - before) / things;
+    assert.ok(bytesEach < 2_000, `${bytesEach} bytes each`);
     assert.equal(own.pending, 0);
   });
 
@@ -163,3 +182,8 @@ describe("own writes", () => {
     assert.equal(own.get(key("a"))?.color, "red");
   });
 });
+
+function heapUsed(): number {
+  collectEverywhere();
+  return process.memoryUsage().heapUsed;
+}

@@ -18,6 +18,7 @@ export class OwnWrites<T extends KubeObject> implements CacheReader<T> {
   readonly #inFlight = new Map<string, InFlight<T>>();
   readonly #judged = new WeakMap<Change<T>, boolean>();
   readonly #onEcho: () => void;
+  #pruneAbove = minPruned;
 
   /** `onEcho` is told of every echo that was recognised and caused no reconcile. */
   constructor(env: Env, cache: ObjectCache<T>, onEcho: () => void = () => undefined) {
@@ -92,7 +93,7 @@ export class OwnWrites<T extends KubeObject> implements CacheReader<T> {
       version: resourceVersion,
       atMs: this.#env.monotonicMs(),
     };
-    if (!this.#isObsolete(overlay, cached)) this.#overlay.set(text, overlay);
+    if (!this.#isObsolete(overlay, cached)) this.#lay(text, overlay);
     this.#expectEcho(text, { uid, version: resourceVersion, base: seen?.metadata.resourceVersion });
   }
 
@@ -102,7 +103,7 @@ export class OwnWrites<T extends KubeObject> implements CacheReader<T> {
     if (cached === undefined || (uid !== undefined && cached.metadata.uid !== uid)) return;
     const text = keyText(key);
     const gone = cached.metadata.uid ?? "";
-    this.#overlay.set(text, { object: undefined, uid: gone, version: undefined, atMs: this.#env.monotonicMs() });
+    this.#lay(text, { object: undefined, uid: gone, version: undefined, atMs: this.#env.monotonicMs() });
     this.#expectEcho(text, { uid: gone, version: undefined, base: undefined });
   }
 
@@ -173,6 +174,14 @@ export class OwnWrites<T extends KubeObject> implements CacheReader<T> {
     return kept;
   }
 
+  /** Perhaps nobody ever asks for this object again, so whoever asks cannot be the only one to clear away. */
+  #lay(text: string, overlay: Overlay<T>): void {
+    this.#overlay.set(text, overlay);
+    if (this.#overlay.size <= this.#pruneAbove) return;
+    this.#prune();
+    this.#pruneAbove = Math.max(minPruned, 2 * this.#overlay.size);
+  }
+
   #prune(): void {
     for (const [text, overlay] of this.#overlay) {
       const key = overlay.object?.metadata;
@@ -217,5 +226,7 @@ interface InFlight<T extends KubeObject> {
   readonly waiting: { readonly change: Change<T>; readonly trigger: () => void }[];
 }
 
+/** Writes below which it is not worth looking which of them the watch has told. */
+const minPruned = 16;
 const maxOverlayMs = 60_000;
 const maxEchoesPerObject = 64;

@@ -32,14 +32,15 @@ export function resolverMetrics(registry: MetricsRegistry): ResolverMetrics {
     help: "Bindings that were written.",
   });
 
-  const desiredOf = new Map<string, { readonly key: ObjectKey; readonly count: number; readonly read: Read }>();
+  const desiredOf = new Map<string, { readonly key: ObjectKey; readonly count: number }>();
+  let reader: Read | undefined;
+  let sweepAbove = minSweep;
+  const forgetGone = (): void => {
+    for (const [id, { key }] of desiredOf) if (!reader?.get(WorldInstance, key)) desiredOf.delete(id);
+  };
   registry.onCollect(() => {
-    let sum = 0;
-    for (const [id, { key, count, read }] of desiredOf) {
-      if (read.get(WorldInstance, key)) sum += count;
-      else desiredOf.delete(id);
-    }
-    desired.set(sum);
+    forgetGone();
+    desired.set([...desiredOf.values()].reduce((sum, { count }) => sum + count, 0));
   });
 
   return {
@@ -57,7 +58,15 @@ export function resolverMetrics(registry: MetricsRegistry): ResolverMetrics {
       if (verdict.bindings.reason === "UnresolvedRequired") unresolved.inc();
       applied.add(outcome.applied);
       const key = { namespace: metadata.namespace ?? "", name: metadata.name };
-      desiredOf.set(`${key.namespace}/${key.name}`, { key, count: plan.apply.length + plan.unchanged, read });
+      reader = read;
+      desiredOf.set(`${key.namespace}/${key.name}`, { key, count: plan.apply.length + plan.unchanged });
+      if (desiredOf.size <= sweepAbove) return;
+      // Perhaps nobody ever asks for metrics, so those who ask cannot be the only ones to clear away.
+      forgetGone();
+      sweepAbove = Math.max(minSweep, 2 * desiredOf.size);
     },
   };
 }
+
+/** Worlds below which it is not worth looking who is gone. */
+const minSweep = 64;

@@ -199,6 +199,55 @@ test("a slow reader costs no memory: it is told what it has missed, and goes on"
   slow.hangUp();
 });
 
+describe("what is kept in memory", () => {
+  const changes = 3_000;
+  const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const fewest = 500;
+
+  test("is little when nobody listens, and whoever resumes still gets everything", async () => {
+    const world = await registryWorld(manualEnv());
+    for (let port = 1; port <= changes; port++) await world.register({ port });
+    assert.ok(world.registry.feed.remembered <= fewest + 1, `${world.registry.feed.remembered}`);
+    const { read, hangUp } = await reader(world.registry, "?resume=true", { "last-event-id": "10" });
+    assert.deepEqual((await read(world.env)).map(idOf), numbers(11, changes));
+    hangUp();
+  });
+
+  test("is little when all keep up, and they miss nothing", async () => {
+    const world = await registryWorld(manualEnv());
+    const { read, hangUp } = await reader(world.registry, "?resume=true");
+    await read(world.env);
+    const seen: number[] = [];
+    for (let port = 1; port <= changes; port++) {
+      await world.register({ port });
+      if (port % 100 === 0) seen.push(...(await read(world.env)).filter(eventOf).map(idOf));
+    }
+    assert.deepEqual(seen, numbers(1, changes));
+    assert.ok(world.registry.feed.remembered <= fewest + 100, `${world.registry.feed.remembered}`);
+    hangUp();
+  });
+
+  test("is what a slow reader has yet to read, until it leaves", async () => {
+    const world = await registryWorld(manualEnv());
+    const fast = await reader(world.registry);
+    const slow = await reader(world.registry);
+    const gone = await reader(world.registry);
+    for (const { read } of [fast, slow, gone]) await read(world.env);
+    for (let port = 1; port <= changes; port++) {
+      await world.register({ port });
+      if (port % 100 === 0) await fast.read(world.env);
+    }
+    assert.ok(world.registry.feed.remembered >= changes - 1, `${world.registry.feed.remembered}`);
+    const frames = await slow.read(world.env);
+    assert.deepEqual([frames.length, frames.filter((frame) => frame.startsWith(":gap")).length], [changes, 0]);
+    gone.hangUp();
+    await gone.read(world.env);
+    assert.ok(world.registry.feed.remembered <= fewest, `${world.registry.feed.remembered}`);
+    fast.hangUp();
+    slow.hangUp();
+  });
+});
+
 test("S14: whatever a service says of itself, no field ends a frame early or begins another", async () => {
   const world = await registryWorld(manualEnv());
   const { read, hangUp } = await reader(world.registry);

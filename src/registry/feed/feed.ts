@@ -8,7 +8,7 @@ import { Ring } from "./ring.ts";
 export interface FeedOptions {
   readonly env: Env;
   readonly storage: Pick<RegistryLog, "changesAfter">;
-  /** Changes that stay in memory; older ones are read from the log by those who resume. */
+  /** Changes that wait in memory for slow readers at most; older ones are read from the log by those who resume. */
   readonly recentChanges: number;
   readonly keepAliveMs: number;
 }
@@ -45,6 +45,10 @@ export class Feed {
   get subscribers(): number {
     return this.#readers.size;
   }
+  /** Changes that are in memory. */
+  get remembered(): number {
+    return this.#recent.end - this.#recent.start;
+  }
   /** How often a reader was told that it has missed something. */
   get gaps(): number {
     return this.#gaps;
@@ -57,6 +61,7 @@ export class Feed {
   }
 
   publish(changes: readonly Change[]): void {
+    this.#forgetRead();
     for (const change of changes) this.#recent.push(new FramedChange(change));
     this.#wake();
   }
@@ -94,6 +99,7 @@ export class Feed {
     } finally {
       signal.removeEventListener("abort", wake);
       this.#readers.delete(reader);
+      this.#forgetRead();
       if (this.#readers.size === 0) {
         this.#pingedAtMs.clear();
         this.#cancelTick?.();
@@ -157,6 +163,13 @@ export class Feed {
 
   #hasNews(reader: Reader): boolean {
     return reader.last + 1 < this.#recent.end || reader.nextPing < this.#pings.end;
+  }
+
+  /** What the slowest reader has behind it would be in memory for nobody: whoever resumes from there reads the log. */
+  #forgetRead(): void {
+    let last = this.#recent.end - 1 - keptForReturning;
+    for (const reader of this.#readers) last = Math.min(last, reader.last);
+    this.#recent.forgetBefore(last + 1);
   }
 
   #wake(): void {
@@ -256,6 +269,8 @@ class FramedPing {
 const encoder = new TextEncoder();
 const ticksPerKeepAlive = 3;
 const pingPeriodMs = 1_000;
+/** Changes that stay although all have read them, for those who come back soon. */
+const keptForReturning = 500;
 const recentPings = 4_096;
 const maxRememberedPings = 200_000;
 const framesPerChunk = 256;

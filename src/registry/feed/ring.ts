@@ -22,6 +22,12 @@ export class Ring<T> {
     return index < this.start || index >= this.end ? undefined : this.#items[index % this.#capacity];
   }
 
+  /** Lets go of all before the given number. */
+  forgetBefore(start: number): void {
+    const end = Math.min(start, this.end);
+    for (; this.start < end; this.start++) this.#items[this.start % this.#capacity] = undefined;
+  }
+
   /** Empty, and counting from the given number. */
   clear(start: number): void {
     this.#items.length = 0;
