@@ -65,6 +65,7 @@ export function serverController({
     permissions: [
       ...[StatefulSet, Service, NetworkPolicy, ConfigMap, TCPRoute, UDPRoute].map((kind) => allow(kind, changeKinds)),
       ...[TCPRoute, UDPRoute].map((kind) => allow(kind, ["list"])),
+      allow(PaperMCServer, ["get"]),
       allow(PersistentVolumeClaim, ["get", "patch"]),
       allow(Pod, ["list", "delete"]),
     ],
